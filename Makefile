@@ -1,0 +1,47 @@
+# Two commands need nothing but Python 3.11+, make and a package registry: make demo, make test.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.set-up
+
+.PHONY: help demo test quick check lint types imports generate lock clean
+
+help: ## what can be made here
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+
+$(STAMP): requirements/dev.lock setup.cfg pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(STAMP) ## an API server, an lldap and the operator: a manifest becomes a person who can log in
+	$(BIN)/python -m sandbox.demo
+
+test: check ## everything: lint, types, import rules, all tests (with KUBEBUILDER_ASSETS also on a real API server)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+quick: $(STAMP) ## the tests without the slow ones
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow and not envtest"
+
+check: lint types imports ## lint, types, import rules
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+imports: $(STAMP)
+	$(BIN)/lint-imports setup.cfg
+
+generate: $(STAMP) ## write again what the code can generate: CRDs, reference pages
+	$(BIN)/python -m controller.generate
+
+lock: ## new versions of all dependencies (needs uv)
+	uv pip compile -q -U setup.cfg --universal --python-version 3.11 --generate-hashes --no-header -o requirements/run.lock
+	uv pip compile -q -U setup.cfg requirements/dev.in -c requirements/run.lock --extra sandbox --universal --python-version 3.11 --generate-hashes --no-header -o requirements/dev.lock
+
+clean: ## remove what was built here
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .demo

@@ -1,0 +1,43 @@
+"""What every test must leave behind: no thread, no socket."""
+
+import gc
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("default", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def _open_sockets() -> set[str]:
+    found = set()
+    for entry in Path("/proc/self/fd").iterdir():
+        try:
+            target = str(entry.readlink())
+        except OSError:
+            continue
+        if target.startswith("socket:"):
+            found.add(target)
+    return found
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind() -> Iterator[None]:
+    """Fails a test that leaves a thread or a socket behind."""
+    threads = set(threading.enumerate())
+    sockets = _open_sockets()
+    yield
+    left = [t for t in threading.enumerate() if t not in threads]
+    for thread in left:
+        thread.join(5.0)
+    left = [t for t in left if t.is_alive()]
+    assert not left, f"threads left behind: {[t.name for t in left]}"
+    if _open_sockets() - sockets:
+        gc.collect()
+        leaked = _open_sockets() - sockets
+        assert not leaked, f"sockets left behind: {sorted(leaked)}"
