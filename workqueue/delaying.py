@@ -22,7 +22,7 @@ class DelayingQueue(Queue[K]):
     - A key waits at most once, either ready or delayed: of several adds the earliest time and
       the highest priority count. After each `add_after` the key is handed out, after that
       call and as soon as workers allow once the asked time has come.
-    - No helper thread: what is due moves when anyone calls `get`, `try_get`, `head`, `stats` or
+    - No thread of its own: what is due moves when anyone calls `get`, `try_get`, `head`, `stats` or
       `len`, in the order of the due times, and a blocked `get` waits until the next one.
     - What is still delayed at shutdown is dropped.
 
