@@ -1,0 +1,480 @@
+import argparse
+import dataclasses
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from controller import config_values as values
+from controller.config import Config, ConfigError, add_flags, configuration_table, load
+from controller.config_values import Address, Adoption, LogFormat, LogLevel
+from controller.config_variable import detect
+from controller.credentials import Credentials, CredentialsError
+from controller.leadership import Times
+
+SECRET = "S3cr3t-CANARY-é"
+ENOUGH = {"LLDAP_URL": "http://lldap:17170", "LLDAP_ADMIN_PASSWORD": SECRET}
+DETECTED = {
+    "pod_namespace": "lldap-system",
+    "pod_name": "operator-0",
+    "leader_elect": "true",
+    "log_format": "json",
+}
+
+
+def made(*detected: dict[str, str], **environ: str) -> Config:
+    return load({**ENOUGH, **environ}, {}, detected[0] if detected else DETECTED)
+
+
+def mistakes(*flags: dict[str, str | None], **environ: str) -> dict[str, str]:
+    with pytest.raises(ConfigError) as caught:
+        load({**ENOUGH, **environ}, flags[0] if flags else {}, DETECTED)
+    assert SECRET not in str(caught.value)
+    return dict(caught.value.mistakes)
+
+
+def test_the_defaults_are_those_of_the_table() -> None:
+    assert made() == Config(
+        lldap_url="http://lldap:17170",
+        lldap_admin_username="admin",
+        lldap_admin_password=SECRET,
+        lldap_admin_password_file=None,
+        lldap_ca_file=None,
+        lldap_instance="default",
+        watch_namespaces=(),
+        pod_namespace="lldap-system",
+        pod_name="operator-0",
+        lldap_virtual_group_namespace="lldap-system",
+        lldap_cluster_id=None,
+        lldap_dead_clusters=(),
+        lldap_adoption=Adoption.IF_UNPRIVILEGED,
+        lldap_allow_unmanaged_references=False,
+        lldap_require_attribute_schema=True,
+        lldap_password_hash_key_file=None,
+        lldap_max_deletions_per_minute=60,
+        resync_seconds=600.0,
+        workers=16,
+        leader_elect=True,
+        lease_name="lldap-operator-default",
+        lease_namespace="lldap-system",
+        lease_seconds=15,
+        renew_seconds=10.0,
+        retry_seconds=2.0,
+        call_seconds=8.0,
+        metrics_address=Address("", 8080),
+        health_address=Address("", 8081),
+        log_level=LogLevel.INFO,
+        log_format=LogFormat.JSON,
+        kubeconfig=None,
+    )
+
+
+def test_every_variable_can_be_set_by_environment(tmp_path: Path) -> None:
+    for name, content in {"password": "from-file\n", "key": "k" * 32}.items():
+        (tmp_path / name).write_text(content)
+    config = load(
+        {
+            "LLDAP_URL": "https://ldap.example.com/sub/",
+            "LLDAP_ADMIN_USERNAME": "operator",
+            "LLDAP_ADMIN_PASSWORD_FILE": str(tmp_path / "password"),
+            "LLDAP_INSTANCE": "home",
+            "WATCH_NAMESPACES": "team-a, team-b,team-a,",
+            "POD_NAMESPACE": "ops",
+            "POD_NAME": "pod-1",
+            "LLDAP_VIRTUAL_GROUP_NAMESPACE": "groups",
+            "LLDAP_CLUSTER_ID": "east-1",
+            "LLDAP_DEAD_CLUSTERS": "west-1,west-2",
+            "LLDAP_ADOPTION": "Never",
+            "LLDAP_ALLOW_UNMANAGED_REFERENCES": "TRUE",
+            "LLDAP_REQUIRE_ATTRIBUTE_SCHEMA": "false",
+            "LLDAP_PASSWORD_HASH_KEY_FILE": str(tmp_path / "key"),
+            "LLDAP_MAX_DELETIONS_PER_MINUTE": "0",
+            "RESYNC_SECONDS": "0",
+            "WORKERS": "1",
+            "LEADER_ELECT": "false",
+            "LEASE_NAME": "a.b",
+            "LEASE_NAMESPACE": "leases",
+            "LEASE_SECONDS": "30",
+            "RENEW_SECONDS": "20",
+            "RETRY_SECONDS": "2.5",
+            "CALL_SECONDS": "25.5",
+            "METRICS_ADDRESS": "127.0.0.1:9090",
+            "HEALTH_ADDRESS": "0",
+            "LOG_LEVEL": "debug",
+            "LOG_FORMAT": "text",
+            "KUBECONFIG": "/home/me/.kube/config",
+        },
+        {},
+        DETECTED,
+    )
+
+    assert config.lldap_url == "https://ldap.example.com/sub"
+    assert config.watch_namespaces == ("team-a", "team-b")
+    assert config.lldap_dead_clusters == ("west-1", "west-2")
+    assert config.lease_name == "a.b"
+    assert config.call_seconds == 25.5
+    assert config.metrics_address == ("127.0.0.1", 9090)
+    assert config.health_address is None
+    assert config.kubeconfig == "/home/me/.kube/config"
+    default = made()
+    same = [
+        field.name
+        for field in dataclasses.fields(Config)
+        if getattr(config, field.name) == getattr(default, field.name)
+    ]
+    assert same == ["lldap_ca_file"]
+
+
+def test_defaults_follow_what_they_depend_on() -> None:
+    config = made(LLDAP_INSTANCE="home", POD_NAMESPACE="ops")
+
+    assert config.lease_name == "lldap-operator-home"
+    assert config.lease_namespace == "ops"
+    assert config.lldap_virtual_group_namespace == "ops"
+
+
+def test_an_empty_text_is_as_good_as_none() -> None:
+    assert made(WATCH_NAMESPACES="", LLDAP_CA_FILE="", WORKERS="") == made()
+
+
+def test_a_flag_wins_over_the_environment() -> None:
+    environ = {**ENOUGH, "WORKERS": "3", "LLDAP_INSTANCE": "home"}
+
+    config = load(environ, {"workers": "5", "lldap_instance": None}, DETECTED)
+
+    assert config.workers == 5
+    assert config.lldap_instance == "home"
+    assert load(environ, {"lldap_instance": ""}, DETECTED).lldap_instance == "default"
+
+
+def test_there_is_a_flag_for_every_variable_and_its_value_arrives() -> None:
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    add_flags(parser)
+    flags = vars(parser.parse_args(["--lldap-url", "http://other", "--workers=7"]))
+    assert set(flags) == {field.name for field in dataclasses.fields(Config)}
+
+    config = load(ENOUGH, flags, DETECTED)
+
+    assert (config.lldap_url, config.workers) == ("http://other", 7)
+    assert "--lldap-admin-password-file" in parser.format_help()
+    assert "--lldap-admin-password " not in parser.format_help()
+
+
+def test_b14_a_password_on_the_command_line_is_refused_without_quoting_it() -> None:
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    add_flags(parser)
+    flags = vars(parser.parse_args([f"--lldap-admin-password={SECRET}"]))
+
+    found = mistakes(flags)
+
+    assert "command line" in found["LLDAP_ADMIN_PASSWORD"]
+    assert "LLDAP_ADMIN_PASSWORD_FILE" in found["LLDAP_ADMIN_PASSWORD"]
+
+
+def test_b14_no_secret_is_in_the_repr() -> None:
+    assert SECRET not in repr(made())
+    assert "lldap_url='http://lldap:17170'" in repr(made())
+
+
+def test_all_mistakes_are_reported_at_once_by_name() -> None:
+    found = mistakes(
+        LLDAP_URL="ldap://x", LLDAP_INSTANCE="Upper", WORKERS="0", LLDAP_ADOPTION="always"
+    )
+
+    assert list(found) == ["LLDAP_URL", "LLDAP_INSTANCE", "LLDAP_ADOPTION", "WORKERS"]
+    assert "Always, IfUnprivileged, Never" in found["LLDAP_ADOPTION"]
+
+
+def test_one_mistake_is_not_reported_for_all_that_depend_on_it() -> None:
+    assert list(mistakes(POD_NAMESPACE="Not a name", LLDAP_INSTANCE="x_y")) == [
+        "LLDAP_INSTANCE",
+        "POD_NAMESPACE",
+    ]
+
+
+def test_the_message_says_what_to_write() -> None:
+    with pytest.raises(ConfigError) as caught:
+        load({}, {}, DETECTED)
+
+    text = str(caught.value)
+    assert "LLDAP_URL: is not set. Write this: Base URL of lldap" in text
+    assert "LLDAP_ADMIN_PASSWORD_FILE: is not set, nor is LLDAP_ADMIN_PASSWORD." in text
+
+
+def test_two_passwords_are_one_too_many(tmp_path: Path) -> None:
+    (tmp_path / "password").write_text("x")
+
+    found = mistakes(LLDAP_ADMIN_PASSWORD_FILE=str(tmp_path / "password"))
+
+    assert list(found) == ["LLDAP_ADMIN_PASSWORD"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "lldap:17170",
+        "ldap://lldap",
+        "http://",
+        "http://lldap:port",
+        "http://lldap:99999",
+        "http://lldap/?a=b",
+        "http://lldap/?",
+        "http://lldap/#x",
+        "http://lldap /",
+        "http://lldap\n/",
+        "http://[::1",
+    ],
+)
+def test_urls_that_are_refused(url: str) -> None:
+    assert list(mistakes(LLDAP_URL=url)) == ["LLDAP_URL"]
+
+
+@pytest.mark.parametrize(
+    ("url", "used"),
+    [
+        ("http://lldap:17170", "http://lldap:17170"),
+        ("HTTPS://lldap", "HTTPS://lldap"),
+        ("https://ldap.example.com/lldap/", "https://ldap.example.com/lldap"),
+        ("http://[::1]:17170/", "http://[::1]:17170"),
+    ],
+)
+def test_urls_that_are_taken(url: str, used: str) -> None:
+    assert made(LLDAP_URL=url).lldap_url == used
+
+
+@pytest.mark.parametrize("url", [f"http://admin:{SECRET}@lldap", f"http://{SECRET}@lldap/?x"])
+def test_b14_a_password_in_the_url_is_refused_without_quoting_it(url: str) -> None:
+    assert "user name or password" in mistakes(LLDAP_URL=url)["LLDAP_URL"]
+
+
+@pytest.mark.parametrize(
+    "name", ["LLDAP_ADMIN_PASSWORD_FILE", "LLDAP_PASSWORD_HASH_KEY_FILE", "LLDAP_CA_FILE"]
+)
+@pytest.mark.parametrize("path", [SECRET, SECRET + "\0"])
+def test_b14_a_secret_in_the_place_of_its_files_path_is_not_quoted(name: str, path: str) -> None:
+    environ = {"LLDAP_URL": "http://lldap", name: path}
+    with pytest.raises(ConfigError) as caught:
+        load(environ, {}, DETECTED)
+
+    assert SECRET not in str(caught.value)
+    assert f"{name}: the file that it names cannot be read" in str(caught.value)
+
+
+def test_the_password_is_the_file_but_for_one_line_end(tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    for content, password in {
+        b"secret": "secret",
+        b"secret\n": "secret",
+        b"secret\r\n": "secret",
+        b"secret\n\n": "secret\n",
+        b" sec ret ": " sec ret ",
+        "pässword\n".encode(): "pässword",
+    }.items():
+        file.write_bytes(content)
+        assert values.read_password(file) == password
+    for content in (b"", b"\n", b"\r\n", b"\xff\xfe"):
+        file.write_bytes(content)
+        with pytest.raises(ValueError, match=r"Write the password"):
+            values.read_password(file)
+
+
+def test_credentials_are_read_anew_at_each_login(tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    file.write_text("first\n")
+    config = load(
+        {"LLDAP_URL": "http://lldap", "LLDAP_ADMIN_PASSWORD_FILE": str(file)}, {}, DETECTED
+    )
+    told: list[str] = []
+    credentials = Credentials(config, told.append)
+
+    assert (credentials.username, credentials.password()) == ("admin", "first")
+    file.write_text("second\n")
+    assert credentials.password() == "second"
+    assert told == ["first", "second"]
+    file.unlink()
+    with pytest.raises(CredentialsError, match="LLDAP_ADMIN_PASSWORD_FILE"):
+        credentials.password()
+
+
+def test_credentials_from_the_environment_stay() -> None:
+    credentials = Credentials(made(), lambda _: None)
+
+    assert credentials.password() == SECRET
+    assert SECRET not in repr(credentials)
+
+
+def test_a_hash_key_has_at_least_32_bytes_and_all_count(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_bytes(b"\n" * 31)
+    found = mistakes(LLDAP_PASSWORD_HASH_KEY_FILE=str(file))
+    assert "31 bytes" in found["LLDAP_PASSWORD_HASH_KEY_FILE"]
+
+    file.write_bytes(b"\xff" * 31 + b"\n")
+    path = made(LLDAP_PASSWORD_HASH_KEY_FILE=str(file)).lldap_password_hash_key_file
+    assert path is not None
+    assert values.read_hash_key(path) == b"\xff" * 31 + b"\n"
+
+
+def test_a_ca_file_holds_certificates(tmp_path: Path) -> None:
+    file = tmp_path / "ca.pem"
+    file.write_text("no certificate")
+
+    assert "PEM" in mistakes(LLDAP_CA_FILE=str(file))["LLDAP_CA_FILE"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("LLDAP_INSTANCE", "a" * 41),
+        ("LLDAP_INSTANCE", "-a"),
+        ("LLDAP_INSTANCE", "a."),
+        ("LLDAP_INSTANCE", "a\n"),
+        ("WATCH_NAMESPACES", "team_a"),
+        ("WATCH_NAMESPACES", ","),
+        ("WATCH_NAMESPACES", "a" * 64),
+        ("POD_NAMESPACE", "a.b"),
+        ("POD_NAME", "a\tb"),
+        ("LEASE_NAME", "A"),
+        ("LEASE_NAME", "a..b"),
+        ("LLDAP_CLUSTER_ID", "two words"),
+        ("LLDAP_CLUSTER_ID", "c" * 47),
+        ("LLDAP_DEAD_CLUSTERS", "a/b"),
+        ("LLDAP_ALLOW_UNMANAGED_REFERENCES", "yes"),
+        ("LEADER_ELECT", "1"),
+        ("LLDAP_MAX_DELETIONS_PER_MINUTE", "-1"),
+        ("LLDAP_MAX_DELETIONS_PER_MINUTE", "1.5"),
+        ("RESYNC_SECONDS", "10m"),
+        ("RESYNC_SECONDS", "nan"),
+        ("RESYNC_SECONDS", "1e3"),
+        ("RESYNC_SECONDS", "\u0661\u0660"),
+        ("WORKERS", "1001"),
+        ("WORKERS", " 4"),
+        ("LEASE_SECONDS", "15.5"),
+        ("RETRY_SECONDS", "0"),
+        ("METRICS_ADDRESS", "8080"),
+        ("METRICS_ADDRESS", ":"),
+        ("METRICS_ADDRESS", ":65536"),
+        ("METRICS_ADDRESS", "::1:8080"),
+        ("METRICS_ADDRESS", "http://x:80"),
+        ("LOG_LEVEL", "DEBUG"),
+        ("LOG_FORMAT", "xml"),
+    ],
+)
+def test_values_that_are_refused(name: str, text: str) -> None:
+    assert name in mistakes(**{name: text})
+
+
+@pytest.mark.parametrize(
+    ("text", "address", "shown"),
+    [
+        (":8080", ("", 8080), ":8080"),
+        ("127.0.0.1:0", ("127.0.0.1", 0), "127.0.0.1:0"),
+        ("[::1]:8080", ("::1", 8080), "[::1]:8080"),
+        ("localhost:80", ("localhost", 80), "localhost:80"),
+    ],
+)
+def test_addresses(text: str, address: tuple[str, int], shown: str) -> None:
+    found = made(METRICS_ADDRESS=text).metrics_address
+    assert found == address
+    assert str(found) == shown
+
+
+@pytest.mark.parametrize(
+    ("environ", "name", "says"),
+    [
+        ({"RENEW_SECONDS": "15"}, "RENEW_SECONDS", "less than 15"),
+        ({"RENEW_SECONDS": "2.4"}, "RETRY_SECONDS", "less than 2"),
+        ({"CALL_SECONDS": "12.1"}, "CALL_SECONDS", "at most 12"),
+        ({"LEASE_SECONDS": "10", "RENEW_SECONDS": "5"}, "CALL_SECONDS", "Write at most 7.33."),
+        (
+            {"LEASE_SECONDS": "2", "RENEW_SECONDS": "1.9", "CALL_SECONDS": "1"},
+            "LEASE_SECONDS",
+            "no time for a call",
+        ),
+        ({"METRICS_ADDRESS": ":8081"}, "HEALTH_ADDRESS", "another port"),
+        ({"METRICS_ADDRESS": "127.0.0.1:8081"}, "HEALTH_ADDRESS", "another port"),
+        (
+            {"LLDAP_CLUSTER_ID": "a", "LLDAP_DEAD_CLUSTERS": "b,a"},
+            "LLDAP_DEAD_CLUSTERS",
+            "this cluster",
+        ),
+    ],
+)
+def test_values_that_contradict_each_other(environ: dict[str, str], name: str, says: str) -> None:
+    assert says in mistakes(**environ)[name]
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"CALL_SECONDS": "12"},
+        {"RENEW_SECONDS": "2.5", "RETRY_SECONDS": "2"},
+        {"METRICS_ADDRESS": "127.0.0.1:0", "HEALTH_ADDRESS": "127.0.0.1:0"},
+        {"METRICS_ADDRESS": "0", "HEALTH_ADDRESS": "0"},
+        {"METRICS_ADDRESS": "127.0.0.1:80", "HEALTH_ADDRESS": "127.0.0.2:80"},
+    ],
+)
+def test_values_at_the_edge_that_are_taken(environ: dict[str, str]) -> None:
+    config = made(**environ)
+    assert Times.of(config).usable == 14.0
+
+
+def test_a_misspelt_variable_is_a_mistake() -> None:
+    assert "Write LLDAP_ADOPTION" in mistakes(LLDAP_ADOPTON="Never")["LLDAP_ADOPTON"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "LLDAP_PORT",
+        "LLDAP_SERVICE_HOST",
+        "LLDAP_PORT_17170_TCP_ADDR",
+        "LLDAP_JWT_SECRET",
+        "LLDAP_HTTP_URL",
+        "LLDAP_KEY_FILE",
+        "LLDAP_LDAP_USER_PASS",
+        "LLDAP_VERBOSE",
+    ],
+)
+def test_what_kubernetes_and_lldap_itself_set_is_not_ours(name: str) -> None:
+    assert made(**{name: "x"}) == made()
+
+
+def test_the_surroundings_are_detected(tmp_path: Path) -> None:
+    file = tmp_path / "namespace"
+    file.write_text("lldap-system\n")
+
+    inside = detect({"KUBERNETES_SERVICE_HOST": "10.0.0.1"}, terminal=False, namespace_file=file)
+    outside = detect({}, terminal=True, namespace_file=tmp_path / "none")
+
+    assert inside["pod_namespace"] == "lldap-system"
+    assert (inside["leader_elect"], inside["log_format"]) == ("true", "json")
+    assert outside["pod_namespace"] == "default"
+    assert (outside["leader_elect"], outside["log_format"]) == ("false", "text")
+    assert made(outside).pod_namespace == "default"
+
+
+def test_the_docs_table_has_every_variable_once() -> None:
+    table = configuration_table()
+
+    assert [row.variable.lower() for row in table] == [f.name for f in dataclasses.fields(Config)]
+    rows = {row.variable: row for row in table}
+    assert rows["LLDAP_URL"].default == "required"
+    assert rows["RESYNC_SECONDS"].default == "600"
+    assert rows["WATCH_NAMESPACES"].default == "all"
+    assert rows["LEASE_NAME"].default == "lldap-operator-INSTANCE"
+    assert rows["LLDAP_ADMIN_PASSWORD"].flag == ""
+    assert rows["LEADER_ELECT"].flag == "--leader-elect"
+    assert all(row.meaning.endswith(".") for row in table)
+    assert all("{" not in row.default for row in table)
+
+
+def test_the_configuration_is_frozen() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        made().workers = 3  # type: ignore[misc]
+
+
+def test_reading_the_configuration_needs_no_kubernetes() -> None:
+    code = "import sys, controller.config; assert 'kubernetes' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)  # a mistake shows at once
