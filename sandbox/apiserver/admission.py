@@ -87,7 +87,8 @@ class Policies:
 
     def _failures(self, spec: Object, admission: Admission) -> Iterator[tuple[str, str]]:
         """The message and reason of each validation that is not true."""
-        run = _Run(self._expression, self._functions(admission.user), _variables(admission))
+        scope = cel.Scope(_variables(admission), self._functions(admission.user))
+        run = _Run(self._expression, scope)
         if not all(run.is_true(each["expression"]) for each in spec.get("matchConditions") or ()):
             return
         run.define(spec.get("variables") or ())
@@ -122,23 +123,22 @@ class _Run:
     """The evaluation of one policy."""
 
     compiled: Callable[[str], cel.Expression]
-    functions: Mapping[str, Callable[..., Value]]
-    variables: dict[str, Value]
+    scope: cel.Scope
 
     def evaluate(self, text: str) -> Value:
-        return self.compiled(text).evaluate(self.variables, self.functions)
+        return self.compiled(text).evaluate(self.scope)
 
     def is_true(self, text: str) -> bool:
         return self.evaluate(text) is True
 
     def define(self, variables: Value) -> None:
         """One that fails is missing, and so fails who uses it."""
-        self.variables["variables"] = defined = dict[str, Value]()
         for each in variables:
             try:
-                defined[each["name"]] = self.evaluate(each["expression"])
+                value = self.evaluate(each["expression"])
             except cel.EvaluationError:
                 continue
+            self.scope.add(each["name"], value)
 
     def message(self, validation: Object) -> str:
         told = validation.get("messageExpression")

@@ -199,8 +199,8 @@ class Validator:
         self._run_rules(node, cel.without_nulls(value), cel.without_nulls(old), path)
 
     def _run_rules(self, node: Node, value: Value, old: Value, path: str) -> None:
-        for rule in node.rules:
-            self._run_rule(rule, value, old, path)
+        if node.rules:
+            self._run_rules_here(node, value, old, path)
         if isinstance(value, dict):
             before = old if isinstance(old, dict) else {}
             for key, each in value.items():
@@ -213,14 +213,20 @@ class Validator:
                 was = former.get(node.key_of(each), MISSING) if former else MISSING
                 self._run_rules(node.items, each, was, f"{path}[{i}]")
 
-    def _run_rule(self, rule: cel.Rule, value: Value, old: Value, path: str) -> None:
-        if (old is MISSING) if rule.is_transition else (old is not MISSING and old == value):
-            return
+    def _run_rules_here(self, node: Node, value: Value, old: Value, path: str) -> None:
+        """What did not change is not held against a rule; transitions need a former value."""
+        changed = old is MISSING or old != value
         variables = {"self": value} if old is MISSING else {"self": value, "oldSelf": old}
+        scope = cel.Scope(variables)
+        for rule in node.rules:
+            if (old is not MISSING) if rule.is_transition else changed:
+                self._run_rule(rule, scope, value, path)
+
+    def _run_rule(self, rule: cel.Rule, scope: cel.Scope, value: Value, path: str) -> None:
         try:
-            if rule.expression.evaluate(variables) is True:
+            if rule.expression.evaluate(scope) is True:
                 return
-            message = cel.message_of(rule, variables)
+            message = cel.message_of(rule, scope)
         except cel.EvaluationError as error:
             message = f"rule evaluation error: {error}: {rule.expression.text}"
         field = self._field(path) + rule.field_path
