@@ -83,6 +83,7 @@ class LeaderElector:
         self._over = False  # lost or released: no request is sent any more
         self._lease: Lease | None = None  # of the last good answer; None: read it before renewing
         self._sighting: _Sighting | None = None
+        self._may_be_ours = False  # a request was sent that took the Lease, unless it was refused
         self._written = datetime.datetime.min.replace(tzinfo=datetime.UTC)
         self._reported = ""
         metrics.leading(lock.name, leader=False)
@@ -148,12 +149,13 @@ class LeaderElector:
     def release(self) -> None:
         """Give the Lease back, so that the next leader starts at once. Raises nothing.
 
-        Only after ALL work has ended, and after the thread of `step()` has. Does nothing unless
-        this process leads. From the first line on nobody passes the fence.
+        Only after ALL work has ended, and after the thread of `step()` has. Does nothing if this
+        process does not have the Lease or lost it. From the first line on nobody passes the fence.
         """
         with self._lock:
-            led, self._term, self._over = self._term is not None, None, True
-        if not led:
+            lost = self._over
+            self._term, self._over = None, True
+        if lost or not self._may_be_ours:
             return
         self._metrics.leading(self._lease_lock.name, leader=False)
         try:
@@ -177,7 +179,7 @@ class LeaderElector:
             if self._is_free(lease):
                 self._take(lease)
         except ApiFailure as error:
-            self._report("%s cannot be had: %s", self._lease_lock, error)
+            self._report(logging.WARNING, "%s cannot be had: %s", self._lease_lock, error)
 
     def _is_free(self, lease: Lease | None) -> bool:
         """Whether the Lease may be taken now; remembers since when it has not changed."""
@@ -191,7 +193,7 @@ class LeaderElector:
         if record is not None and record.holder:
             if self._sighting is None or self._sighting.record != record:
                 self._sighting = _Sighting(record, now)
-            self._report("%s is held by %s", self._lease_lock, record.holder)
+            self._report(logging.INFO, "%s is held by %s", self._lease_lock, record.holder)
         # A Lease that was deleted or emptied says nothing about who was seen to hold it before.
         return self._sighting is None or now >= self._sighting.at + (
             self._sighting.record.duration or self._times.lease
@@ -199,14 +201,17 @@ class LeaderElector:
 
     def _take(self, lease: Lease | None) -> None:
         old = lease.record if lease else None
-        wall = self._wall()
-        record = LeaseRecord(
-            self.identity, self._times.lease, wall, wall, old.transitions + 1 if old else 0
-        )
         if old is not None and old.holder == self.identity:
-            record = replace(old, renew_time=self._wall(), duration=self._times.lease)
+            record = self._renewed(old)
+        else:
+            record = self._first_record(old.transitions + 1 if old else 0)
+        self._may_be_ours = True
         sent_at = self._clock.monotonic()
-        self._lease = self._lease_lock.write(lease, record, self._times.request)
+        try:
+            self._lease = self._lease_lock.write(lease, record, self._times.request)
+        except StatusError as error:
+            self._may_be_ours = error.kind not in _CHANGED_BY_OTHERS
+            raise
         self._begin(sent_at, found_released=old is not None and old.released)
 
     def _begin(self, sent_at: float, *, found_released: bool) -> None:
@@ -241,7 +246,7 @@ class LeaderElector:
                     raise
                 self._renew_by_reading(term)
         except ApiFailure as error:
-            self._report("%s could not be renewed: %s", self._lease_lock, error)
+            self._report(logging.WARNING, "%s is not renewed: %s", self._lease_lock, error)
 
     def _renew_by_reading(self, term: Term) -> None:
         """The slow path: the Lease is not as this process left it, or that is not known."""
@@ -253,21 +258,23 @@ class LeaderElector:
             self._renew(term, lease)
 
     def _renew(self, term: Term, lease: Lease | None) -> None:
+        old = lease.record if lease else None
+        if old is not None and old.holder:
+            record = self._renewed(old)
+        else:  # deleted or emptied by somebody: still ours, for nobody took it
+            record = self._first_record(old.transitions if old else 0)
         sent_at = self._clock.monotonic()
-        record = self._renewed(lease)
         self._lease = self._lease_lock.write(lease, record, self._timeout(term))
         with self._lock:
             if self._term is not None:
                 self._term = replace(self._term, renewed_at=sent_at)
         self._reported = ""
 
-    def _renewed(self, lease: Lease | None) -> LeaseRecord:
-        if lease is None or not lease.record.holder:
-            # Deleted or emptied by somebody: still ours, for nobody took it.
-            wall = self._wall()
-            transitions = lease.record.transitions if lease else 0
-            return LeaseRecord(self.identity, self._times.lease, wall, wall, transitions)
-        record = lease.record
+    def _first_record(self, transitions: int) -> LeaseRecord:
+        wall = self._wall()
+        return LeaseRecord(self.identity, self._times.lease, wall, wall, transitions)
+
+    def _renewed(self, record: LeaseRecord) -> LeaseRecord:
         return replace(record, renew_time=self._wall(), duration=self._times.lease)
 
     def _wall(self) -> str:
@@ -322,9 +329,9 @@ class LeaderElector:
         wall = self._wall()
         return LeaseRecord("", RELEASED_SECONDS, wall, wall, record.transitions)
 
-    def _report(self, text: str, *args: object) -> None:
+    def _report(self, level: int, text: str, *args: object) -> None:
         """Log what has changed since the last report, not each try."""
         said = text % args
         if said != self._reported:
             self._reported = said
-            _logger.warning("%s", said)
+            _logger.log(level, "%s", said)

@@ -1,12 +1,13 @@
 """Liveness and readiness: named checks behind /healthz and /readyz."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import parse_qs
 
 from controller.httpmessage import Handler, Request, Response, plain
+from controller.loop import Loop
 
 _logger = logging.getLogger(__name__)
 
@@ -31,6 +32,16 @@ def _handler(checks: Mapping[str, Check]) -> Handler:
         return _report(checks, verbose=verbose)
 
     return handle
+
+
+def no_loop_failed(loops: Sequence[Loop]) -> Check:
+    """The liveness check that names the loops that an error has ended."""
+
+    def check() -> str | None:
+        failed = [loop.name for loop in loops if loop.error is not None]
+        return f"ended by an error: {', '.join(failed)}" if failed else None
+
+    return check
 
 
 _OK: Final = "ok"

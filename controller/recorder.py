@@ -53,7 +53,7 @@ class EventClient(Protocol):
         """POST."""
         ...
 
-    def patch(self, path: str, body: Object, content_type: PatchType) -> Object:
+    def patch(self, path: str, body: Object, *, content_type: str) -> Object:
         """PATCH."""
         ...
 
@@ -210,7 +210,7 @@ class EventRecorder:
                 self._client.post(path, series.body(self._controller, self._instance))
             else:
                 path = f"{path}/{quote(series.name, safe='')}"
-                self._client.patch(path, series.progress(), PatchType.MERGE)
+                self._client.patch(path, series.progress(), content_type=PatchType.MERGE)
         except ApiFailure as error:
             return error
         return None

@@ -1,10 +1,15 @@
 import argparse
 import dataclasses
+import datetime
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from controller import config_values as values
 from controller.config import Config, ConfigError, add_flags, configuration_table, load
@@ -319,8 +324,32 @@ def test_a_hash_key_has_at_least_32_bytes_and_all_count(tmp_path: Path) -> None:
 def test_a_ca_file_holds_certificates(tmp_path: Path) -> None:
     file = tmp_path / "ca.pem"
     file.write_text("no certificate")
-
     assert "PEM" in mistakes(LLDAP_CA_FILE=str(file))["LLDAP_CA_FILE"]
+
+    file.write_bytes(_certificate())
+    assert made(LLDAP_CA_FILE=str(file)).lldap_ca_file == file
+
+
+def _certificate() -> bytes:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "test")])
+    began = datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(began)
+        .not_valid_after(began + datetime.timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    return certificate.public_bytes(serialization.Encoding.PEM)
+
+
+def test_a_password_that_is_not_utf_8_is_refused() -> None:
+    found = mistakes(LLDAP_ADMIN_PASSWORD="\udcff")
+    assert "UTF-8" in found["LLDAP_ADMIN_PASSWORD"]
 
 
 @pytest.mark.parametrize(

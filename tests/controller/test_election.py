@@ -2,6 +2,9 @@
 
 import datetime
 import random
+import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
@@ -10,12 +13,13 @@ from controller.clock import Clock
 from controller.election import LeaderElector, new_identity
 from controller.leadership import NoElection, NotLeader, Term, Times
 from controller.lease import LeaseLock
-from controller.loop import FOREVER
+from controller.loop import FOREVER, Loop
 from tests.controller.leases import (
     NAME,
     NAMESPACE,
     LeaseClientStub,
     LeaseServer,
+    Object,
     OtherClock,
     after,
     hangs,
@@ -39,6 +43,7 @@ class Candidate:
     lost: list[str] = field(default_factory=list)
     status: list[bool] = field(default_factory=list)
     slow_paths: int = 0
+    heard: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
         self.client = LeaseClientStub(self.server, self.name)
@@ -50,8 +55,12 @@ class Candidate:
             rng=random.Random(1),
             metrics=self,
             on_leading=self.led.append,
-            on_lost=self.lost.append,
+            on_lost=self.lose,
         )
+
+    def lose(self, why: str) -> None:
+        self.lost.append(why)
+        self.heard.set()
 
     def leading(self, lease: str, *, leader: bool) -> None:
         assert lease == NAME
@@ -434,6 +443,44 @@ def test_the_watch_gives_up_while_a_renewal_hangs(a: Candidate, clock: FakeClock
     assert a.elector.term is None, "an answer that comes late does not bring the term back"
 
 
+def test_h01_a_leader_whose_renewal_hangs_in_a_thread_gives_up_all_the_same(
+    a: Candidate, server: LeaseServer, clock: FakeClock
+) -> None:
+    inside, answered = threading.Event(), threading.Event()
+    server.put_in({"holderIdentity": "", "leaseDurationSeconds": 1})
+    lead(a)
+    a.elector.fence(TIMES.call)
+
+    def hang(do: Callable[[], Object], timeout: float) -> Object:
+        inside.set()
+        assert answered.wait(5.0)
+        return do()
+
+    a.client.broken = hang
+    loops = [Loop("election", a.elector.step, clock=clock)]
+    loops.append(Loop("election-watch", a.elector.watch, clock=clock))
+    for loop in loops:
+        loop.start()
+    assert inside.wait(5.0)
+    end = time.monotonic() + 5.0
+    while clock.waiters < 1:  # the watch; the other thread hangs
+        assert time.monotonic() < end
+        time.sleep(0.001)
+    clock.advance(TIMES.renew - 0.1)
+    assert a.lost == []
+    clock.advance(0.1)
+
+    assert a.heard.wait(5.0)
+    assert not a.may_write
+    answered.set()
+    for loop in loops:
+        loop.stop()
+        assert loop.join(5.0)
+        assert loop.error is None
+    assert a.elector.term is None, "the answer comes too late"
+    assert len(a.lost) == 1
+
+
 def test_an_answer_after_the_deadline_does_not_make_a_leader(
     a: Candidate, server: LeaseServer, clock: FakeClock
 ) -> None:
@@ -690,6 +737,44 @@ def test_h04_a_renewal_whose_answer_was_lost_does_not_keep_the_lease(
     assert server.spec["holderIdentity"] == ""
 
 
+def test_h04_a_lease_whose_taking_was_not_answered_is_given_back_too(
+    a: Candidate, server: LeaseServer, clock: FakeClock
+) -> None:
+    a.client.faults.extend([after(lambda: None), hangs(clock, done=True)])
+    a.elector.step()
+    assert server.spec["holderIdentity"] == "a"
+
+    a.elector.release()
+
+    assert server.spec["holderIdentity"] == ""
+    assert a.led == []
+
+
+def test_h04_a_candidate_that_was_refused_gives_nothing_back(
+    a: Candidate, b: Candidate, server: LeaseServer
+) -> None:
+    a.client.faults.extend([after(lambda: None), after(b.elector.step)])
+    a.elector.step()
+    server.calls.clear()
+
+    a.elector.release()
+
+    assert server.calls == []
+
+
+def test_a_lease_that_was_lost_is_not_given_back(
+    a: Candidate, server: LeaseServer, clock: FakeClock
+) -> None:
+    lead(a)
+    clock.advance(TIMES.renew)
+    a.elector.watch()
+    server.calls.clear()
+
+    a.elector.release()
+
+    assert server.calls == [], "its work may not have ended"
+
+
 def test_h04_a_release_never_overwrites_another_holder(a: Candidate, server: LeaseServer) -> None:
     lead(a)
     server.edit(holderIdentity="b")
@@ -783,3 +868,20 @@ def test_without_an_election_the_one_process_leads_from_its_first_step(clock: Fa
 
     election.fence(1000.0)
     assert led == [election.term]
+    assert election.check() is None
+    assert election.watch() == FOREVER
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+def test_an_answer_without_a_version_is_not_understood(
+    a: Candidate, server: LeaseServer, clock: FakeClock, method: str
+) -> None:
+    if method == "PUT":
+        lead(a)
+        clock.advance(2.0)
+    a.client.faults.append(lambda do, timeout: {"metadata": {}, "spec": {}})
+
+    a.elector.step()
+
+    assert len(a.led) == (method == "PUT")
+    assert a.lost == []

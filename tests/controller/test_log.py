@@ -1,4 +1,5 @@
 import base64
+import gc
 import io
 import json
 import logging
@@ -289,9 +290,17 @@ def test_b14_what_nobody_catches_is_logged_without_secrets(lines: Log) -> None:
     error = ValueError(CANARY)
     sys.excepthook(ValueError, error, None)
 
+    class Broken:
+        def __del__(self) -> None:
+            fail(ValueError(CANARY))
+
+    Broken()
+    gc.collect()
+
     assert [line["message"] for line in lines.objects] == [
         "worker-1 ended by an error",
         "ended by an error",
+        "an error that nobody could catch",
     ]
     assert "S3cr3t" not in lines.text
     assert REDACTED in lines.text

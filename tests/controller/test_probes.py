@@ -1,4 +1,5 @@
 import contextlib
+import errno
 import http.client
 import socket
 import threading
@@ -24,7 +25,7 @@ from controller.httpmessage import (
 )
 from controller.httpserver import REQUEST_SECONDS, HTTPServer
 from controller.loop import FOREVER, Loop
-from controller.probes import probe_routes
+from controller.probes import no_loop_failed, probe_routes
 from tests.support.clock import FakeClock
 
 ANY_PORT = Address("127.0.0.1", 0)
@@ -87,6 +88,26 @@ def test_a_check_that_is_broken_fails_and_quotes_nothing() -> None:
     assert code == 503
     assert "KeyError" in body
     assert "secret" not in body
+
+
+def test_a_loop_that_an_error_ended_is_named() -> None:
+    def fail() -> float:
+        raise ValueError
+
+    loops = [
+        Loop("fine", lambda: FOREVER, clock=FakeClock()),
+        Loop("worker-1", fail, clock=FakeClock()),
+    ]
+    routes = probe_routes({"loops": no_loop_failed(loops)}, {})
+    assert ask(routes, "/healthz")[0] == 200
+
+    loops[1].start()
+    assert loops[1].join(5.0)
+
+    assert ask(routes, "/healthz") == (
+        503,
+        "[-] loops: ended by an error: worker-1\nfailed\n",
+    )
 
 
 # The bytes of requests.
@@ -282,3 +303,48 @@ def test_the_address_is_the_real_one() -> None:
     assert server.address.host == "127.0.0.1"
     assert server.address.port > 0
     server.close()
+
+
+def test_out_of_sockets_it_waits_instead_of_spinning(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = HTTPServer(ANY_PORT, {}, clock=SystemClock())
+
+    class Exhausted:
+        def accept(self) -> tuple[socket.socket, object]:
+            raise OSError(errno.EMFILE, "too many open files")
+
+    with socket.create_connection(server.address), monkeypatch.context() as patch:
+        patch.setattr(server, "_listener", Exhausted())
+        assert server.step() == 1.0
+    server.close()
+
+
+@pytest.mark.parametrize("error", [None, errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT])
+def test_without_a_host_it_listens_everywhere_with_or_without_ipv6(
+    monkeypatch: pytest.MonkeyPatch, error: int | None
+) -> None:
+    asked: list[tuple[object, bool]] = []
+
+    def create_server(address: object, **options: object) -> socket.socket:
+        dual = bool(options.get("dualstack_ipv6"))
+        asked.append((address, dual))
+        if dual and error is not None:
+            raise OSError(error, "no IPv6 here")
+        return socket.socket()
+
+    monkeypatch.setattr(socket, "has_dualstack_ipv6", lambda: True)
+    monkeypatch.setattr(socket, "create_server", create_server)
+    server = HTTPServer(Address("", 8080), {}, clock=SystemClock())
+    server.close()
+
+    expected = [(("", 8080), True), (("", 8080), False)]
+    assert asked == (expected if error else expected[:1])
+
+
+def test_an_address_in_use_is_not_tried_on_ipv4_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def create_server(address: object, **options: object) -> socket.socket:
+        raise OSError(errno.EADDRINUSE, "in use")
+
+    monkeypatch.setattr(socket, "has_dualstack_ipv6", lambda: True)
+    monkeypatch.setattr(socket, "create_server", create_server)
+    with pytest.raises(OSError, match="in use"):
+        HTTPServer(Address("", 8080), {}, clock=SystemClock())

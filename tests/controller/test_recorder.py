@@ -15,7 +15,7 @@ from controller.eventseries import ObjectReference, event_name, note_of, word
 from controller.loop import FOREVER, Loop
 from controller.recorder import BURST, MAX_SERIES, MAX_UNSENT, EventRecorder
 from controller.tokens import MAX_KEYS, TokenBuckets
-from informers import DeadlineExceeded, PatchType, StatusError
+from informers import DeadlineExceeded, StatusError
 from tests.support.clock import FakeClock
 
 Object = dict[str, Any]
@@ -78,9 +78,9 @@ class Events:
         self.stored[body["metadata"]["name"]] = body
         return self._end()
 
-    def patch(self, path: str, body: Object, content_type: PatchType) -> Object:
+    def patch(self, path: str, body: Object, *, content_type: str) -> Object:
         self._begin("PATCH", path)
-        assert content_type is PatchType.MERGE
+        assert content_type == "application/merge-patch+json"
         assert list(body) == ["series"]
         name = path.rpartition("/")[2]
         if name not in self.stored:
