@@ -141,7 +141,7 @@ def test_any_value_can_be_logged(lines: Log, value: object) -> None:
     assert len(lines.objects) == 1
 
 
-def test_b14_arguments_that_do_not_fit_are_not_printed(
+def test_B14_arguments_that_do_not_fit_are_not_printed(
     untouched: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = Log(LogFormat.JSON)
@@ -156,7 +156,7 @@ def test_b14_arguments_that_do_not_fit_are_not_printed(
     assert capsys.readouterr().err == ""
 
 
-def test_b14_a_stream_that_cannot_be_written_to_prints_nothing_elsewhere(
+def test_B14_a_stream_that_cannot_be_written_to_prints_nothing_elsewhere(
     untouched: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = Log(LogFormat.JSON)
@@ -186,7 +186,7 @@ def _forms(secret: str) -> list[str]:
 
 
 @pytest.mark.parametrize("line_format", list(LogFormat))
-def test_b14_the_canary_is_in_no_line_in_any_form(untouched: None, line_format: LogFormat) -> None:
+def test_B14_the_canary_is_in_no_line_in_any_form(untouched: None, line_format: LogFormat) -> None:
     log = Log(line_format, LogLevel.DEBUG)
     log.redactor.register("password", CANARY)
     for form in _forms(CANARY):
@@ -211,7 +211,7 @@ def test_b14_the_canary_is_in_no_line_in_any_form(untouched: None, line_format: 
     before=st.text(max_size=10),
     after=st.text(max_size=10),
 )
-def test_b14_a_registered_value_never_comes_through(secret: str, before: str, after: str) -> None:
+def test_B14_a_registered_value_never_comes_through(secret: str, before: str, after: str) -> None:
     redactor = Redactor()
     redactor.register("password", secret)
 
@@ -222,7 +222,7 @@ def test_b14_a_registered_value_never_comes_through(secret: str, before: str, af
 
 
 @given(secret=st.binary(min_size=9, max_size=40), before=st.binary(max_size=9), after=st.binary())
-def test_b14_base64_of_a_value_within_something_is_found(
+def test_B14_base64_of_a_value_within_something_is_found(
     secret: bytes, before: bytes, after: bytes
 ) -> None:
     text = secret.hex()
@@ -281,7 +281,7 @@ def test_warnings_are_log_records(lines: Log) -> None:
     assert "old" in lines.objects[0]["message"]
 
 
-def test_b14_what_nobody_catches_is_logged_without_secrets(lines: Log) -> None:
+def test_B14_what_nobody_catches_is_logged_without_secrets(lines: Log) -> None:
     lines.redactor.register("password", CANARY)
 
     thread = threading.Thread(target=fail, args=(ValueError(CANARY),), name="worker-1")

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from controller.loop import FOREVER
 from informers.errors import ConnectionFailed, DeadlineExceeded
-from tests.controller.leases import Fault, LeaseServer, OtherClock
-from tests.controller.test_election import TIMES, Candidate
+from tests.controller.election.candidates import TIMES, Candidate
+from tests.controller.election.leases import Fault, LeaseServer, OtherClock
 from tests.support.clock import FakeClock
 
 TICK = 0.25
@@ -142,7 +142,7 @@ events = st.lists(
     starts=st.lists(st.floats(-500.0, 500.0), min_size=REPLICAS, max_size=REPLICAS),
     history=events,
 )
-def test_h01_no_two_replicas_ever_write_at_once(
+def test_H01_no_two_replicas_ever_write_at_once(
     rates: list[float], starts: list[float], history: list[tuple[str, int, float, float]]
 ) -> None:
     cluster = Cluster(rates, starts)

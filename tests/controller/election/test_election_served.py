@@ -132,7 +132,7 @@ def test_a_leader_notices_another_holder_and_mends_a_lease_that_was_deleted(
     assert spec(admin, namespace)["holderIdentity"] == "b"
 
 
-def test_i06_events_are_taken_and_counted_up(rest: RestClient, admin: Api, namespace: str) -> None:
+def test_I06_events_are_taken_and_counted_up(rest: RestClient, admin: Api, namespace: str) -> None:
     counts: Counter[str] = Counter()
 
     def count(outcome: str) -> None:
