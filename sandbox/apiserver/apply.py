@@ -8,13 +8,21 @@ from sandbox.apiserver.decoding import load_yaml
 from sandbox.apiserver.errors import StatusError, bad_request, quote
 from sandbox.apiserver.objects import Object, Value
 from sandbox.apiserver.resources import Resource
-from sandbox.apiserver.schema import Node
+from sandbox.apiserver.schema import Node, prune
+from sandbox.apiserver.validation import TYPES, type_name
 
-KEPT_BY_STATUS = ("name", "namespace", "resourceVersion")
+EXPECTED = {
+    "object": "map",
+    "array": "list",
+    "string": "string",
+    "boolean": "boolean",
+    "integer": "numeric (int or float)",
+    "number": "numeric (int or float)",
+}
 
 
-def read_applied(resource: Resource, body: bytes, subresource: str) -> Object:
-    """Return the object of an apply, cut to what the subresource can set. Raises StatusError."""
+def read_applied(resource: Resource, body: bytes) -> Object:
+    """Return the object of an apply. Raises StatusError."""
     try:
         applied = load_yaml(body)
     except ValueError as error:
@@ -26,11 +34,7 @@ def read_applied(resource: Resource, body: bytes, subresource: str) -> Object:
     applied = {**applied, "metadata": applied.get("metadata") or {}}
     if applied["metadata"].get("managedFields"):
         raise bad_request("metadata.managedFields must be nil")
-    for problem in _problems(resource.schema, applied, ""):
-        raise _typed_error(resource, applied["metadata"], problem)
-    if not resource.has_status:
-        return applied
-    return _cut_to_subresource(applied, subresource)
+    return applied
 
 
 def _check_type(resource: Resource, applied: Object) -> None:
@@ -40,23 +44,22 @@ def _check_type(resource: Resource, applied: Object) -> None:
         raise bad_request(f"invalid object type: {shown}, Kind={kind}")
 
 
-def _cut_to_subresource(applied: Object, subresource: str) -> Object:
-    if not subresource:
-        return {key: value for key, value in applied.items() if key != "status"}
-    metadata = {
-        key: applied["metadata"][key] for key in KEPT_BY_STATUS if key in applied["metadata"]
-    }
-    kept = {key: value for key, value in applied.items() if key in {"apiVersion", "kind", "status"}}
-    return {**kept, "metadata": metadata}
+def typed(resource: Resource, applied: Object) -> Object:
+    """Return the object with values of the schema's types.
 
-
-def _typed_error(resource: Resource, metadata: Object, problem: str) -> StatusError:
-    """A 500 without a reason: the server does not count this as the client's fault."""
+    Raises StatusError 500 without a reason: it does not count as the client's fault.
+    """
+    problems = list(_problems(resource.schema, applied, ""))
+    if not problems:
+        found: Object = prune(resource.schema, applied, "", lambda _: None)
+        return found
+    told = problems[0] if len(problems) == 1 else "\n  ".join(("errors:", *problems))
+    metadata = applied["metadata"]
     gvk = f"{resource.api_version}, Kind={resource.kind}"
     if not resource.group:
         gvk = f"/{gvk}"
     about = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}; {gvk}"
-    return StatusError(500, "", f"failed to create typed patch object ({about}): {problem}")
+    raise StatusError(500, "", f"failed to create typed patch object ({about}): {told}")
 
 
 def _problems(node: Node, value: Value, path: str) -> Iterator[str]:
@@ -68,11 +71,26 @@ def _problems(node: Node, value: Value, path: str) -> Iterator[str]:
                 yield f"{path}.{key}: field not declared in schema"
             else:
                 yield from _problems(below, each, f"{path}.{key}")
+    elif value is not None and node.type and not _fits(node.type, value):
+        yield f"{path}: expected {EXPECTED[node.type]}, got {_shown(node.type, value)}"
     elif isinstance(value, list) and node.items is not None:
         if node.list_type == "map":
             yield from _key_problems(node, value, path)
         for i, each in enumerate(value):
             yield from _problems(node.items, each, f"{path}[{i}]")
+
+
+def _fits(kind: str, value: Value) -> bool:
+    """Whether a value can be of a type; here any number can be any other."""
+    if isinstance(value, bool) or kind == "boolean":
+        return isinstance(value, bool) and kind == "boolean"
+    return isinstance(value, TYPES["number" if kind == "integer" else kind])
+
+
+def _shown(kind: str, value: Value) -> str:
+    if kind in {"integer", "number"}:
+        return type_name(value)
+    return f"&value.valueUnstructured{{Value:{quote(value)}}}"
 
 
 def _key_problems(node: Node, value: list[Value], path: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from sandbox.apiserver.registry import NAMESPACES, Call, Registry
 from sandbox.apiserver.resources import Resource
 from sandbox.apiserver.store import Store
 
-DELETE = DeleteOptions(dry_run=False, uid="", resource_version="", finalizer="")
+DELETE = DeleteOptions(dry_run=False, uid="", resource_version="", propagation=None)
 CallTo = Callable[[Resource, str, str], Call]  # resource, namespace, name
 
 

@@ -23,25 +23,27 @@ from sandbox.apiserver.fieldset import (
     to_fields_v1,
     with_named_fields,
 )
-from sandbox.apiserver.objects import Object, Value
+from sandbox.apiserver.objects import Object, Value, with_metadata
 from sandbox.apiserver.schema import Node
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-NEVER_OWNED = {
-    ("f:apiVersion",),
-    ("f:kind",),
-    ("f:metadata",),
-    ("f:metadata", "f:name"),
-    ("f:metadata", "f:namespace"),
-    ("f:metadata", "f:uid"),
-    ("f:metadata", "f:resourceVersion"),
-    ("f:metadata", "f:generation"),
-    ("f:metadata", "f:creationTimestamp"),
-    ("f:metadata", "f:deletionTimestamp"),
-    ("f:metadata", "f:deletionGracePeriodSeconds"),
-    ("f:metadata", "f:managedFields"),
-    ("f:metadata", "f:selfLink"),
-}
+NEVER_OWNED: FieldSet = frozenset(
+    {
+        ("f:apiVersion",),
+        ("f:kind",),
+        ("f:metadata",),
+        ("f:metadata", "f:name"),
+        ("f:metadata", "f:namespace"),
+        ("f:metadata", "f:uid"),
+        ("f:metadata", "f:resourceVersion"),
+        ("f:metadata", "f:generation"),
+        ("f:metadata", "f:creationTimestamp"),
+        ("f:metadata", "f:deletionTimestamp"),
+        ("f:metadata", "f:deletionGracePeriodSeconds"),
+        ("f:metadata", "f:managedFields"),
+        ("f:metadata", "f:selfLink"),
+    }
+)
 
 
 class Manager(NamedTuple):
@@ -181,7 +183,7 @@ class FieldManager:
         managed = _without(managed, lost, self.manager)
         if not fields:
             del managed[self.manager]
-        elif new != bare:
+        elif with_metadata(new) != with_metadata(bare):
             managed[self.manager] = replace(managed[self.manager], time=self.now)
         return with_managed(new, managed)
 
@@ -195,7 +197,8 @@ class FieldManager:
         if not last:
             return merged
         sent_before = with_named_fields(root, last)
-        everybody = frozenset[Path]().union(*(owned.fields for owned in managed.values()))
+        # Whoever applies sends at least a name, though nobody owns it: so metadata stays.
+        everybody = NEVER_OWNED.union(*(owned.fields for owned in managed.values()))
         gone = fields(merged) - fields(cut(root, merged, sent_before))
         gone -= with_named_fields(root, everybody)
         gone = (fields(merged) - fields(cut(root, merged, gone))) & sent_before
@@ -205,7 +208,7 @@ class FieldManager:
     def _conflicts(self, managed: Managed, changed: FieldSet) -> list[tuple[Manager, Path]]:
         return [
             (manager, path)
-            for manager in sorted(managed)
+            for manager in sorted(managed, key=lambda each: (each.name, *each))
             if manager != self.manager
             for path in display_order(managed[manager].fields & changed)
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -22,8 +23,8 @@ from sandbox.apiserver.patch import APPLY_PATCH
 
 MAX_MANAGER = 128
 VALIDATIONS = ("", "Ignore", "Strict", "Warn")
-PROPAGATIONS = ("Foreground", "Background", "Orphan", "nil")
-FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
+# What a garbage collector would take off when it has done its work; here nobody does.
+PROPAGATIONS = {"Foreground": "foregroundDeletion", "Background": "", "Orphan": "orphan"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,15 @@ class DeleteOptions:
     dry_run: bool
     uid: str
     resource_version: str
-    finalizer: str  # what the way of propagation adds
+    propagation: str | None
+
+    def finalizers(self, held: Sequence[str]) -> list[str]:
+        """What holds a deleted object: a way of propagation, if asked for, replaces another."""
+        if self.propagation is None:
+            return list(held)
+        wanted = PROPAGATIONS[self.propagation]
+        left = [each for each in held if each not in PROPAGATIONS.values()]
+        return [*left, wanted] if wanted else left
 
     @classmethod
     def parse(cls, request: Request) -> DeleteOptions:
@@ -91,14 +100,14 @@ class DeleteOptions:
         body = _body(request.body)
         preconditions = body.get("preconditions") or {}
         policy = body.get("propagationPolicy") or request.query.get("propagationPolicy")
-        if policy is not None and policy not in PROPAGATIONS[:3]:
-            cause = unsupported("propagationPolicy", policy, PROPAGATIONS)
+        if policy is not None and policy not in PROPAGATIONS:
+            cause = unsupported("propagationPolicy", policy, (*PROPAGATIONS, "nil"))
             raise invalid_options("DeleteOptions", cause)
         return cls(
             dry_run="dryRun" in request.query or bool(body.get("dryRun")),
             uid=preconditions.get("uid") or "",
             resource_version=preconditions.get("resourceVersion") or "",
-            finalizer={"Foreground": FOREGROUND, "Orphan": ORPHAN}.get(policy or "", ""),
+            propagation=policy,
         )
 
 

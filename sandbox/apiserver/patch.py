@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 
-from sandbox.apiserver.objects import Value
+from sandbox.apiserver.objects import Object, Value
 
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -40,25 +40,25 @@ def json_patch(target: Value, operations: list[Value]) -> Value:
     return document
 
 
-def _operate(document: Value, operation: dict[str, Value]) -> Value:
+def _operate(document: Value, operation: Object) -> Value:
     name = operation["op"]
     path = _parse_pointer(operation["path"])
     if name == "test":
         if _get(document, path) != operation.get("value"):
             raise PatchError("test failed")
-        return document
-    if name in {"add", "replace"}:
+    elif name in {"add", "replace"}:
         return _put(document, path, operation["value"], insert=name == "add")
-    if name == "remove":
+    elif name == "remove":
         _remove(document, path)
-        return document
-    source = _parse_pointer(operation["from"])
-    value = copy.deepcopy(_get(document, source))
-    if name == "move":
-        _remove(document, source)
-    elif name != "copy":
+    elif name in {"move", "copy"}:
+        source = _parse_pointer(operation["from"])
+        value = copy.deepcopy(_get(document, source))
+        if name == "move":
+            _remove(document, source)
+        return _put(document, path, value, insert=True)
+    else:
         raise PatchError("unknown operation")
-    return _put(document, path, value, insert=True)
+    return document
 
 
 def _parse_pointer(pointer: str) -> list[str]:
@@ -75,8 +75,12 @@ def _index(key: str, limit: int) -> int:
 
 
 def _get(place: Value, path: list[str]) -> Value:
-    for key in path:
-        place = place[_index(key, len(place))] if isinstance(place, list) else place[key]
+    """What is at a path. A field that is missing at its end is null, as the server has it."""
+    for depth, key in enumerate(path, 1):
+        if isinstance(place, list):
+            place = place[_index(key, len(place))]
+        else:
+            place = place.get(key) if depth == len(path) else place[key]
     return place
 
 
@@ -91,10 +95,8 @@ def _put(document: Value, path: list[str], value: Value, *, insert: bool) -> Val
             place.append(value)
         else:
             place.insert(_index(key, len(place) + 1), value)
-    elif insert or key in place:
-        place[key] = value
     else:
-        raise KeyError(key)
+        place[key] = value
     return document
 
 

@@ -150,6 +150,9 @@ class Registry:
     def _insert(self, call: Call, obj: Object) -> Object:
         name = meta(obj)["name"]
         storage, key = call.resource.storage, key_of(call.namespace, name)
+        if meta(obj).get("resourceVersion", "0") != "0" and not call.options.dry_run:
+            message = "resourceVersion should not be set on objects to be created"
+            raise errors.StatusError(500, "", message)
         there = self._store.get(storage, key)
         stored = None
         if there is None:
@@ -216,9 +219,8 @@ class Registry:
         resource, sent = call.resource, meta(new)
         uid = meta(live)["uid"]
         if put and sent.get("uid", uid) != uid:
-            key = (
-                f"/registry/{resource.group}/{resource.plural}/{key_of(call.namespace, call.name)}"
-            )
+            root = "" if call.options.dry_run else "/registry"
+            key = f"{root}/{resource.group}/{resource.plural}/{key_of(call.namespace, call.name)}"
             message = (
                 f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, "
                 f"AdditionalErrorMsg: Precondition failed: UID in precondition: {sent['uid']}, "
@@ -278,9 +280,9 @@ class Registry:
                 raise errors.not_found(call.resource, call.name)
             live = call.strategy.load(call.resource, stored)
             _check_preconditions(call.resource, live, options)
-            if is_deleting(live):
-                return live, False
             doomed = self._doom(call, live, options)
+            if doomed == live:
+                return live, False
             held = bool(finalizers(doomed))
             if options.dry_run:
                 return (doomed if held else live), not held
@@ -290,10 +292,9 @@ class Registry:
 
     def _doom(self, call: Call, live: Object, options: DeleteOptions) -> Object:
         """Return the object as it is while finalizers hold it."""
-        held = [
-            *meta(live).get("finalizers", ()),
-            *([options.finalizer] if options.finalizer else []),
-        ]
+        held = options.finalizers(meta(live).get("finalizers", ()))
+        if is_deleting(live):
+            return with_metadata(live, finalizers=held)
         fields: dict[str, Value] = {
             "deletionTimestamp": self.timestamp(),
             "finalizers": held or None,

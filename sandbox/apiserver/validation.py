@@ -81,6 +81,8 @@ class Validator:
             return
         if value is None and node.nullable:
             return
+        if node.enum and value not in node.enum:
+            self.causes.append(unsupported(self._field(path), value, node.enum))
         if node.type and not self._has_type(node, value, path):
             return
         if isinstance(value, dict):
@@ -137,8 +139,6 @@ class Validator:
                 self.check(node.items, each, former, f"{path}[{i}]")
 
     def _check_scalar(self, node: Node, value: Value, path: str) -> None:
-        if node.enum and value not in node.enum:
-            self.causes.append(unsupported(self._field(path), value, node.enum))
         if isinstance(value, str):
             self._check_text(node, value, path)
         elif not isinstance(value, bool):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import orjson
 
 from sandbox.apiserver import errors
-from sandbox.apiserver.apply import read_applied
+from sandbox.apiserver.apply import read_applied, typed
 from sandbox.apiserver.authorization import Attributes, Authorizer
 from sandbox.apiserver.decoding import (
     duplicate_fields,
@@ -97,22 +97,24 @@ class Writes:
             raise undecodable_patch(patched, error) from None
 
     def _apply(self, call: Call, body: bytes) -> tuple[int, Object]:
-        applied = read_applied(call.resource, body, call.subresource)
+        applied = read_applied(call.resource, body)
         _check_identity(call, applied)
         manager = self._registry.field_manager(call, "Apply")
 
         def change(live: Object) -> Object:
+            patch = typed(call.resource, applied)
             managed = decode(meta(live).get("managedFields"))
-            merged = manager.apply(live, applied, managed, force=call.options.force)
+            merged = manager.apply(live, patch, managed, force=call.options.force)
             filled: Object = fill_defaults(call.resource.schema, merged)
             return filled
 
         try:
             if call.subresource or self._registry.exists(call):
                 return 200, self._registry.update(call, change, applied=True)
-            self._check_creation(call, applied)
             new = change(blank(call.resource))
-            new = with_metadata(new, name=call.name)
+            self._check_creation(call, applied)
+            version = meta(new).get("resourceVersion") if call.options.dry_run else None
+            new = with_metadata(new, name=call.name, resourceVersion=version)
             return 201, self._registry.create(call, new, applied=True)
         except DecodeError as error:
             raise undecodable(call.resource, error) from None

@@ -315,7 +315,7 @@ def differences(recorded: Value, found: Value, path: str) -> list[str]:
 
 
 def _maps_differ(recorded: Object, found: Object, path: str) -> list[str]:
-    if recorded.get("reason") == "Invalid" and "details" in recorded:
+    if recorded.get("reason") in {"Invalid", "Conflict"} and "details" in recorded:
         recorded, found = _in_order(recorded), _in_order(found)
     problems = [
         f"{path}.{key}: missing, recorded {recorded[key]!r}" for key in recorded if key not in found
