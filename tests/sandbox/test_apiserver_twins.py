@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+import orjson
 import pytest
 import requests
 
 from sandbox.controlplane import ControlPlane
 from tests.sandbox.apiserver_replay import RecordedClock
-from tests.sandbox.apiserver_twins import RealTwin, SandboxTwin, Step, Steps, compare
+from tests.sandbox.apiserver_twins import RealTwin, SandboxTwin, Steps, compare
 
 CRDS = Path(__file__).parent.parent.parent / "deploy" / "crds"
 STEPS = 300
@@ -30,7 +31,8 @@ def test_random_calls_get_the_answers_of_a_real_server(
 ) -> None:
     real, sandbox = RealTwin(crds.url, session), SandboxTwin(RecordedClock())
     sandbox.install(CRDS)
-    sandbox.send(Step("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}}))
+    body = orjson.dumps({"metadata": {"name": namespace}})
+    sandbox.call("POST", "/api/v1/namespaces", body, "application/json")
     steps = islice(Steps(random.Random(seed), namespace), STEPS)
     wrong = [(step, problems) for step in steps if (problems := compare(real, sandbox, step))]
     assert not wrong, "\n".join(f"{step}: {problems}" for step, problems in wrong[:3])
