@@ -117,15 +117,16 @@ class Authorizer:
 
 @dataclass(frozen=True, slots=True)
 class Authenticator:
-    """Bearer tokens. Without any token known, everybody is the administrator."""
+    """Bearer tokens. kubectl sends none over plain HTTP, so who has none can be somebody too."""
 
     tokens: Mapping[str, User] = field(default_factory=dict)
+    without_token: User = ANONYMOUS
 
     def user_of(self, request: Request) -> User:
         """Raises StatusError 401 for a token that is not known."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
-            user = ANONYMOUS if self.tokens else ADMIN
+            user = self.without_token
         elif token in self.tokens:
             user = self.tokens[token]
         else:

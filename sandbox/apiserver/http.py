@@ -65,7 +65,10 @@ class ApiServerHttp:
         return f"http://{HOST}:{self._port}"
 
     def kubeconfig(self, path: Path, *, token: str = "", namespace: str = "default") -> None:
-        """Write a kubeconfig for this server; the file can be read by its owner only."""
+        """Write a kubeconfig for this server; the file can be read by its owner only.
+
+        Clients of client-go, kubectl among them, send no token over plain HTTP.
+        """
         config = {
             "apiVersion": "v1",
             "kind": "Config",

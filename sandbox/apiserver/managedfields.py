@@ -185,7 +185,7 @@ class FieldManager:
             del managed[self.manager]
         elif with_metadata(new) != with_metadata(bare):
             managed[self.manager] = replace(managed[self.manager], time=self.now)
-        return with_managed(new, managed)
+        return with_managed(self._with_last_applied(new, applied), managed)
 
     def _prune(self, merged: Object, managed: Managed, last: FieldSet) -> Object:
         """Take out what the manager no longer sends, unless somebody else owns it."""
@@ -212,6 +212,14 @@ class FieldManager:
             if manager != self.manager
             for path in display_order(managed[manager].fields & changed)
         ]
+
+    def _with_last_applied(self, new: Object, applied: Object) -> Object:
+        """Keep kubectl's own annotation true, if there is one, for who goes back from here."""
+        annotations = new["metadata"].get("annotations") or {}
+        if self.manager.name != "kubectl" or not annotations.get(LAST_APPLIED):
+            return new
+        text = orjson.dumps(applied, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
+        return with_metadata(new, annotations={**annotations, LAST_APPLIED: text.decode()})
 
     def _upgrades(self, live: Object, conflicts: list[tuple[Manager, Path]]) -> bool:
         """Whether kubectl takes over from its own client-side apply: it may, without force."""
