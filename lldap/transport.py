@@ -1,0 +1,204 @@
+"""How bytes get to lldap and back."""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http.client import HTTPException
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from requests import PreparedRequest, RequestException
+from requests.structures import CaseInsensitiveDict
+from urllib3.exceptions import HTTPError
+from urllib3.response import BaseHTTPResponse
+
+from lldap.clock import Clock, Deadline
+from lldap.errors import AnswerTooLarge, OutcomeUnknown
+from lldap.http import Adapter, Pool, TlsPool, tls_context
+
+_Stamp = tuple[int, int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A whole HTTP answer, whatever its status. The body may hold a token: it has no repr."""
+
+    status: int
+    content_type: str
+    body: bytes = field(repr=False)
+
+
+class Transport(Protocol):
+    """One HTTP exchange. Any thread."""
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        timeout: float,
+        max_bytes: int,
+    ) -> Answer:
+        """Send once, and never again by itself; follow no redirect.
+
+        `timeout` is the whole call's: seconds until the last byte of the answer. Raises
+        ConnectionFailed (surely not sent), OutcomeUnknown (sent, but no whole answer came) or
+        AnswerTooLarge (a body of more than `max_bytes`).
+        """
+
+
+class HttpTransport:
+    """A Transport over HTTP/1.1 with kept-alive connections. Any thread.
+
+    `base_url` may have a sub-path. Looks neither at proxies nor at ~/.netrc, keeps no cookies.
+    `ca_file` (default: what the system trusts) is read again when it changes; one that is gone or
+    broken leaves the last good one in use. Names are looked up by the system's resolver, which
+    has its own time limit. Raises ValueError for a URL that is none, OSError for a CA file that
+    is none.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        clock: Clock,
+        ca_file: Path | None = None,
+        pool_size: int = 20,
+    ) -> None:
+        self._url = _Url.parse(base_url)
+        self._clock = clock
+        self._ca_file = ca_file if self._url.tls else None
+        self._pool_size = pool_size
+        self._lock = threading.Lock()  # guards _adapter and the _stamp of the file it was made with
+        self._stamp = _stamp(self._ca_file)
+        self._adapter = self._new_adapter()
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        timeout: float,
+        max_bytes: int,
+    ) -> Answer:
+        """See Transport."""
+        deadline = Deadline(self._clock, timeout)
+        request = self._request(method, path, headers, body)
+        adapter = self._current_adapter()
+        try:
+            response = adapter.exchange(request, timeout)
+            return _read(response, max_bytes)
+        except (RequestException, HTTPError, HTTPException, OSError):
+            late = deadline.left() <= 0
+        # Out of the handler: what requests raises holds the request, with token and password.
+        if late:
+            raise OutcomeUnknown(f"no whole answer within {timeout:.3g} s")
+        raise OutcomeUnknown("the connection broke before the whole answer was there")
+
+    def close(self) -> None:
+        """Close the connections that are idle; the others are closed when their call ends."""
+        with self._lock:
+            adapter = self._adapter
+        adapter.close()
+
+    def _request(
+        self, method: str, path: str, headers: Mapping[str, str], body: bytes | None
+    ) -> PreparedRequest:
+        request = PreparedRequest()
+        request.method = method
+        request.url = self._url.path + path
+        request.body = body
+        request.headers = CaseInsensitiveDict(headers)
+        request.headers["Accept-Encoding"] = "identity"
+        request.headers["User-Agent"] = "lldap-operator"
+        if body is not None:
+            request.headers["Content-Length"] = str(len(body))
+        return request
+
+    def _current_adapter(self) -> Adapter:
+        stamp = _stamp(self._ca_file)
+        with self._lock:
+            if stamp == self._stamp:
+                return self._adapter
+        try:
+            fresh = self._new_adapter()
+        except OSError:
+            return self._replace(stamp, None)
+        return self._replace(stamp, fresh)
+
+    def _replace(self, stamp: _Stamp, fresh: Adapter | None) -> Adapter:
+        """Use `fresh`, if there is one, until the CA file is another than `stamp`."""
+        with self._lock:
+            old = self._adapter
+            self._stamp = stamp
+            self._adapter = fresh or old
+        if fresh is not None:
+            old.close()
+        return fresh or old
+
+    def _new_adapter(self) -> Adapter:
+        url, size, clock = self._url, self._pool_size, self._clock
+        if not url.tls:
+            return Adapter(Pool(url.host, url.port, maxsize=size, clock=clock))
+        tls = tls_context(self._ca_file)
+        return Adapter(TlsPool(url.host, url.port, maxsize=size, clock=clock, ssl_context=tls))
+
+
+@dataclass(frozen=True, slots=True)
+class _Url:
+    """Where lldap is: `path` has no slash at its end."""
+
+    tls: bool
+    host: str
+    port: int
+    path: str
+
+    @classmethod
+    def parse(cls, text: str) -> "_Url":
+        parts = urlsplit(text)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            msg = "the URL of lldap must begin with http:// or https:// and a host"
+            raise ValueError(msg)
+        if parts.query or parts.fragment or "@" in parts.netloc:
+            msg = "the URL of lldap must have no user, no query and no fragment"
+            raise ValueError(msg)
+        tls = parts.scheme == "https"
+        return cls(tls, parts.hostname, parts.port or (443 if tls else 80), parts.path.rstrip("/"))
+
+
+def _stamp(file: Path | None) -> _Stamp:
+    """Changes when the file does; None if there is none."""
+    if file is None:
+        return None
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _read(raw: BaseHTTPResponse, max_bytes: int) -> Answer:
+    """Read the whole answer; a connection with something left in it is closed."""
+    try:
+        body = _body(raw, max_bytes)
+    except BaseException:
+        raw.close()
+        raise
+    return Answer(raw.status, raw.headers.get("Content-Type", ""), body)
+
+
+def _body(raw: BaseHTTPResponse, max_bytes: int) -> bytes:
+    announced = raw.headers.get("Content-Length", "")
+    if announced.isdecimal():
+        if int(announced) > max_bytes:
+            raise AnswerTooLarge(f"an answer of {announced} bytes; {max_bytes} is the limit")
+        return raw.read(decode_content=False)
+    body = raw.read(max_bytes + 1, decode_content=False)
+    if len(body) > max_bytes:
+        raise AnswerTooLarge(f"an answer of more than {max_bytes} bytes")
+    return body
