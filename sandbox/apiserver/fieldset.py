@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from sandbox.apiserver.errors import quote
 from sandbox.apiserver.objects import Value
@@ -35,7 +36,7 @@ def to_fields_v1(paths: Iterable[Path]) -> dict[str, Value]:
     """The FieldsV1 of paths: `.` marks a member that has members below it."""
     tree: dict[str, Value] = {}
     ordered = sorted(paths)
-    for path, following in zip(ordered, [*ordered[1:], ()], strict=True):
+    for path, following in pairwise([*ordered, ()]):
         place = tree
         for element in path:
             place = place.setdefault(element, {})
