@@ -158,6 +158,8 @@ class FieldManager:
 
     def update(self, live: Object, new: Object, managed: Managed) -> Object:
         """A create, PUT or plain patch: what it changed is the manager's, and nobody else's."""
+        if not managed and "uid" in live["metadata"]:
+            return with_managed(new, managed)  # nobody keeps track of this object
         difference = compare(self.schema, _bare(live), _bare(new))
         taken = self._mine(frozenset(difference.added | difference.modified))
         managed = _without(managed, taken | self._mine(frozenset(difference.removed)), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sandbox.apiserver.errors import (
     Cause,
@@ -45,10 +45,31 @@ BAD_LABEL_VALUE = (
 )
 
 
-def _name_problem(name: str, *, label: bool) -> str:
+def _too_long(text: str, limit: int) -> Iterator[str]:
+    if len(text) > limit:
+        yield f"must be no more than {limit} bytes"
+
+
+def _name_problems(name: str, *, label: bool) -> Iterator[str]:
     if label:
-        return "" if LABEL.fullmatch(name) and len(name) <= 63 else BAD_LABEL
-    return "" if SUBDOMAIN.fullmatch(name) and len(name) <= 253 else BAD_SUBDOMAIN
+        yield from _too_long(name, 63)
+        if not LABEL.fullmatch(name):
+            yield BAD_LABEL
+    else:
+        yield from _too_long(name, 253)
+        if not SUBDOMAIN.fullmatch(name):
+            yield BAD_SUBDOMAIN
+
+
+def _value_problems(value: str) -> Iterator[str]:
+    yield from _too_long(value, 63)
+    if not LABEL_VALUE.fullmatch(value):
+        yield BAD_LABEL_VALUE
+
+
+def _each(field: str, value: str, problems: Iterable[str]) -> Iterator[Cause]:
+    for problem in problems:
+        yield invalid_value(field, value, problem)
 
 
 def qualified_name_problems(name: str) -> Iterator[str]:
@@ -58,6 +79,8 @@ def qualified_name_problems(name: str) -> Iterator[str]:
         yield f"prefix part {BAD_SUBDOMAIN}"
     if not rest:
         yield "name part must be non-empty"
+    if len(rest) > 63:
+        yield "name part must be no more than 63 bytes"
     if not NAME_PART.fullmatch(rest):
         yield BAD_NAME_PART
 
@@ -66,29 +89,25 @@ def validate(obj: Object, *, label: bool = False) -> list[Cause]:
     """All that is wrong with the metadata of an object by itself; `label`: of a namespace."""
     metadata = meta(obj)
     name, generate = metadata.get("name", ""), metadata.get("generateName", "")
-    causes = []
-    if generate and (problem := _name_problem(generate.removesuffix("-") or "x", label=label)):
-        causes.append(invalid_value("metadata.generateName", generate, problem))
-    elif not name:
+    causes: list[Cause] = []
+    if generate:
+        stem = generate.removesuffix("-") or "x"
+        causes += _each("metadata.generateName", generate, _name_problems(stem, label=label))
+    elif name:
+        causes += _each("metadata.name", name, _name_problems(name, label=label))
+    else:
         causes.append(required("metadata.name", "name or generateName is required"))
-    elif problem := _name_problem(name, label=label):
-        causes.append(invalid_value("metadata.name", name, problem))
     causes += _validate_maps(metadata)
     for finalizer in metadata.get("finalizers") or ():
-        causes += [
-            invalid_value("metadata.finalizers", finalizer, problem)
-            for problem in qualified_name_problems(finalizer)
-        ]
+        causes += _each("metadata.finalizers", finalizer, qualified_name_problems(finalizer))
     return causes
 
 
 def _validate_maps(metadata: Object) -> Iterator[Cause]:
     """Labels, annotations and owners, which the server looks at more than once."""
     for key, value in (metadata.get("labels") or {}).items():
-        for problem in qualified_name_problems(key):
-            yield invalid_value("metadata.labels", key, problem)
-        if not LABEL_VALUE.fullmatch(value) or len(value) > 63:
-            yield invalid_value("metadata.labels", value, BAD_LABEL_VALUE)
+        yield from _each("metadata.labels", key, qualified_name_problems(key))
+        yield from _each("metadata.labels", value, _value_problems(value))
     annotations = metadata.get("annotations") or {}
     size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
     if size > MAX_ANNOTATIONS:
@@ -99,13 +118,13 @@ def _validate_maps(metadata: Object) -> Iterator[Cause]:
                 yield required(f"metadata.ownerReferences[{i}].{name}", "must not be empty")
 
 
-def validate_update(new: Object, old: Object, *, label: bool = False) -> list[Cause]:
+def validate_update(new: Object, old: Object, *, custom: bool, label: bool = False) -> list[Cause]:
     """All that is wrong with the metadata of a changed object.
 
-    The server looks at the change twice and at the result once, and tells all three.
+    The server tells what it sees as often as it looks: at a change of a custom object twice.
     """
     changes = [*_validate_change(meta(new), meta(old)), *_validate_maps(meta(new))]
-    return changes * 2 + validate(new, label=label)
+    return changes * (2 if custom else 1) + validate(new, label=label)
 
 
 def _validate_change(new: Object, old: Object) -> Iterator[Cause]:

@@ -34,11 +34,16 @@ class Strategy:
     """A built-in kind of which nothing is special. Has no state; any thread."""
 
     allows_blind_update = True  # a PUT without resourceVersion
+    creates_on_update = False
     label_name = False
     deletion_finalizers: tuple[str, ...] = ()  # what holds each object when it is deleted
 
+    def decode(self, obj: Object) -> Object:
+        """Return the object that a body means. Raises DecodeError."""
+        return obj
+
     def prepare(self, new: Object, old: Object | None) -> Object:  # noqa: ARG002
-        """Return the object with what the kind fills in. Raises DecodeError."""
+        """Return the object with what the kind fills in."""
         return new
 
     def validate(self, resource: Resource, new: Object, old: Object | None) -> list[Cause]:
@@ -47,7 +52,7 @@ class Strategy:
         causes = (
             metadata.validate(new, label=self.label_name)
             if old is None
-            else metadata.validate_update(new, old, label=self.label_name)
+            else metadata.validate_update(new, old, custom=False, label=self.label_name)
         )
         return [*causes, *self.check(new, old)]
 
@@ -84,7 +89,10 @@ class CustomStrategy(Strategy):
 
     def validate(self, resource: Resource, new: Object, old: Object | None) -> list[Cause]:
         """See Strategy."""
-        causes = metadata.validate(new) if old is None else metadata.validate_update(new, old)
+        if old is None:
+            causes = metadata.validate(new)
+        else:
+            causes = metadata.validate_update(new, old, custom=True)
         return validation.validate(resource.schema, new, old, causes)
 
 
@@ -97,17 +105,16 @@ class BlindlessStrategy(Strategy):
 class SecretStrategy(Strategy):
     """Secrets: stringData, base64, immutability."""
 
-    def prepare(self, new: Object, old: Object | None) -> Object:
+    def decode(self, obj: Object) -> Object:
         """See Strategy."""
-        del old
-        data = dict(new.get("data") or {})
+        data = dict(obj.get("data") or {})
         for key, value in data.items():
             _check_base64(value or "")
             data[key] = value or ""
-        for key, value in (new.get("stringData") or {}).items():
+        for key, value in (obj.get("stringData") or {}).items():
             data[key] = base64.b64encode(value.encode()).decode()
-        prepared = {key: value for key, value in new.items() if key not in {"stringData", "data"}}
-        return {**prepared, "data": data} if data else prepared
+        decoded = {key: value for key, value in obj.items() if key not in {"stringData", "data"}}
+        return {**decoded, "data": data} if data else decoded
 
     def check(self, new: Object, old: Object | None) -> Iterator[Cause]:
         """See Strategy."""
@@ -155,18 +162,23 @@ class NamespaceStrategy(Strategy):
 class LeaseStrategy(BlindlessStrategy):
     """Leases: the lock of leader election."""
 
-    def prepare(self, new: Object, old: Object | None) -> Object:
+    creates_on_update = True
+
+    def decode(self, obj: Object) -> Object:
         """See Strategy."""
-        del old
-        check_micro_times(new["spec"].get("acquireTime"), new["spec"].get("renewTime"))
-        return new
+        check_micro_times(obj["spec"].get("acquireTime"), obj["spec"].get("renewTime"))
+        return obj
 
     def check(self, new: Object, old: Object | None) -> Iterator[Cause]:
         """See Strategy."""
         del old
-        seconds = new["spec"].get("leaseDurationSeconds")
-        if seconds is not None and seconds <= 0:
-            yield invalid_value("spec.leaseDurationSeconds", seconds, "must be greater than 0")
+        for name, least, said in (
+            ("leaseDurationSeconds", 1, "must be greater than 0"),
+            ("leaseTransitions", 0, "must be greater than or equal to 0"),
+        ):
+            number = new["spec"].get(name, least)
+            if number < least:
+                yield invalid_value(f"spec.{name}", number, said)
 
 
 def check_micro_times(*values: Value) -> None:
@@ -203,11 +215,12 @@ def _renamed(obj: Object, names: dict[str, str]) -> Object:
 class EventStrategy(Strategy):
     """Events, one object under two groups."""
 
-    def prepare(self, new: Object, old: Object | None) -> Object:
+    creates_on_update = True
+
+    def decode(self, obj: Object) -> Object:
         """See Strategy."""
-        del old
-        check_micro_times(new.get("eventTime"), new.get("series", {}).get("lastObservedTime"))
-        return new
+        check_micro_times(obj.get("eventTime"), obj.get("series", {}).get("lastObservedTime"))
+        return obj
 
     def load(self, resource: Resource, stored: Object) -> Object:
         """See Strategy."""
@@ -231,13 +244,12 @@ class EventStrategy(Strategy):
         """See Strategy."""
         is_core = "involvedObject" in new
         event = _renamed(new, EVENT_NAMES)
-        if event["regarding"].get("namespace", "") != _event_namespace(event):
-            yield invalid_value(
-                "involvedObject.namespace",
-                event["regarding"].get("namespace", ""),
-                "does not match event.namespace",
-            )
-        elif old is not None:
+        own: str = event["metadata"].get("namespace", "")
+        regarded: str = event["regarding"].get("namespace", "")
+        if (is_core or not regarded) and regarded != ("" if own == "default" else own):
+            message = "does not match event.namespace"
+            yield invalid_value("involvedObject.namespace", regarded, message)
+        if old is not None:
             yield from _changed_event(event, _renamed(old, EVENT_NAMES))
         elif not is_core:
             yield from _new_event(event)
@@ -261,13 +273,6 @@ class EventStrategy(Strategy):
             fields[key] = event.get(key, "")
         fields["source"] = event.get("deprecatedSource", {}).get("component", "")
         return fields
-
-
-def _event_namespace(event: Object) -> str:
-    """Where the regarded object has to be; another than the event's own is let pass."""
-    regarded: str = event["regarding"].get("namespace", "")
-    own: str = event["metadata"].get("namespace", "")
-    return regarded if regarded or own == "default" else own
 
 
 def _changed_event(event: Object, old: Object) -> Iterator[Cause]:

@@ -55,6 +55,7 @@ class Writes:
         obj = read_object(call.resource, request.body, content_type)
         try:
             obj, unknown = normalize(call.resource, obj)
+            obj = call.strategy.decode(obj)
             is_json = content_type in {"", JSON} and call.options.validation != "Ignore"
             duplicates = duplicate_fields(request.body) if is_json else []
             _tell(call, strict_problems(unknown, duplicates))
@@ -68,6 +69,8 @@ class Writes:
 
     def _put(self, call: Call, obj: Object) -> tuple[int, Object]:
         _check_identity(call, obj)
+        if call.strategy.creates_on_update and not self._registry.exists(call):
+            return self._create(call, with_metadata(obj, resourceVersion=None))
         if call.subresource == "finalize":
             spec = {key: value for key, value in obj["spec"].items() if value}
             return 200, self._registry.update(call, lambda live: {**live, "spec": spec})
@@ -87,7 +90,7 @@ class Writes:
             patched = patcher(live)
             obj, unknown = normalize(call.resource, patched)
             _tell(call, strict_problems(unknown, []))
-            return obj
+            return call.strategy.decode(obj)
 
         try:
             return 200, self._registry.update(call, change)
@@ -105,8 +108,7 @@ class Writes:
             patch = typed(call.resource, applied)
             managed = decode(meta(live).get("managedFields"))
             merged = manager.apply(live, patch, managed, force=call.options.force)
-            filled: Object = fill_defaults(call.resource.schema, merged)
-            return filled
+            return call.strategy.decode(fill_defaults(call.resource.schema, merged))
 
         try:
             if call.subresource or self._registry.exists(call):
