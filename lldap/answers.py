@@ -10,7 +10,7 @@ other keys stays a dict, and is then no answer to whoever expects a model.
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -45,19 +45,22 @@ def read_in_bulk(body: bytes) -> object:
     return _Reader(digests=True).read(body)
 
 
-def directory(data: Mapping[str, Any]) -> Directory:
-    """The answer to `documents.directory`. Raises WRONG_SHAPE."""
+def directory(data: Mapping[str, Any], lists: Iterable[str]) -> Directory:
+    """The answer to `documents.directory`; `lists` are its lists of users. Raises WRONG_SHAPE."""
     users: list[User] = []
     members: dict[int, list[str]] = defaultdict(list)
-    for alias, page in data.items():
-        if alias in {"groups", "schema"}:
-            continue
-        for user, group_ids in page:
+    for name in lists:
+        for user, group_ids in _tuples(data[name]):
             users.append(user)
-            for group_id in group_ids:
+            for (group_id,) in _tuples(group_ids):
                 members[_number(group_id)].append(user.id)
     groups = [replace(group, members=frozenset(members[group.id])) for group in data["groups"]]
     return Directory(users, groups, schema(data["schema"]))
+
+
+def group_names(raw: list[Any]) -> dict[int, str]:
+    """The groups of a user: ids and names. Raises WRONG_SHAPE."""
+    return dict(_tuples(raw))
 
 
 def schema(raw: Mapping[str, Any]) -> Schema:
@@ -94,7 +97,7 @@ class _Reader:
             if first == "name" and second == "value":
                 return self._attribute(name, value)
         elif len(pairs) == 1 and pairs[0][0] == "id":
-            return pairs[0][1]
+            return (pairs[0][1],)
         make = _MAKERS.get(tuple([key for key, _ in pairs]))
         return dict(pairs) if make is None else make(self, [value for _, value in pairs])
 
@@ -136,7 +139,7 @@ class _Reader:
         return Group(_number(values[0]), display_name, uuid, creation_date, attributes)
 
     def group_with_members(self, values: list[Any]) -> Group:
-        members = frozenset([_text(user_id) for user_id in values[5]])
+        members = frozenset([_text(user_id) for (user_id,) in _tuples(values[5])])
         return replace(self.group(values), members=members)
 
     def attribute_schema(self, values: list[Any]) -> AttributeSchema:
@@ -149,7 +152,7 @@ class _Reader:
 
     def _attributes(self, columns: list[_Column], known: _Known) -> CompactAttributes:
         """`known` are texts that the account has already: attributes repeat its fields."""
-        names = tuple([name for name, _ in columns])
+        names = tuple([name for name, _ in _tuples(columns)])
         shape = self._shapes.get(names) or self._new_shape(names)
         return CompactAttributes(shape, tuple([known.get(value, value) for _, value in columns]))
 
@@ -157,6 +160,13 @@ class _Reader:
         shape = tuple(sys.intern(attribute_key(_text(name))) for name in names)
         self._shapes[names] = shape
         return shape
+
+
+def _tuples(raw: list[Any]) -> list[Any]:
+    """`raw`, which must be a list of what was an object: JSON's own arrays are lists."""
+    if type(raw) is not list or not _TUPLE.issuperset(map(type, raw)):
+        raise TypeError
+    return raw
 
 
 def _text(raw: object) -> str:
@@ -177,6 +187,7 @@ def _flag(raw: object) -> bool:
     return raw
 
 
+_TUPLE = frozenset({tuple})
 _USER = (
     "id",
     "email",

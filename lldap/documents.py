@@ -3,7 +3,7 @@
 Each asks for one field; its variables have the names of the field's arguments.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from sgqlc.operation import Operation, Selector
 from sgqlc.types import Arg, Variable
@@ -31,13 +31,12 @@ _ATTRIBUTE_SCHEMA = (
 )
 
 
-def directory(pages: int) -> Document:
-    """All groups, the schema and, as `page0` to `pageN` and `rest`, users by filter."""
-    aliases = [*(f"page{number}" for number in range(pages)), "rest"]
-    variables = {alias: Arg(schema.RequestFilter) for alias in aliases}
+def directory(lists: Iterable[str]) -> Document:
+    """All groups, the schema, and lists of users, each by the filter that has its name."""
+    variables = {name: Arg(schema.RequestFilter) for name in lists}
     operation = Operation(schema.Query, variables=variables)
-    for alias in aliases:
-        users = operation.users(filters=Variable(alias), __alias__=alias)
+    for name in variables:
+        users = operation.users(filters=Variable(name), __alias__=name)
         _user(users)
         users.groups().id()
     _group(operation.groups())
@@ -73,6 +72,19 @@ def _user_groups(user: Selector) -> None:
     user.groups().__fields__("id", "display_name")
 
 
+def _user_with_groups(user: Selector) -> None:
+    _user(user)
+    user.groups().__fields__("id", "display_name")
+
+
+def _id(selector: Selector) -> None:
+    selector.id()
+
+
+def _id_and_name(group: Selector) -> None:
+    group.__fields__("id", "display_name")
+
+
 def _group(group: Selector) -> None:
     group.__fields__(*_GROUP)
     group.attributes().__fields__("name", "value")
@@ -93,6 +105,9 @@ def _ok(success: Selector) -> None:
 
 
 USER = _document(schema.Query, "user", _user)
+USER_WITH_GROUPS = _document(schema.Query, "user", _user_with_groups)
+USER_IDS = _document(schema.Query, "users", _id)
+GROUP_NAMES = _document(schema.Query, "groups", _id_and_name)
 USER_GROUPS = _document(schema.Query, "user", _user_groups)
 GROUP = _document(schema.Query, "group", _group_with_members)
 SCHEMA = _document(schema.Query, "schema", _schema)

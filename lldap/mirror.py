@@ -78,6 +78,11 @@ class Mirror:
             return self._generation
 
     @property
+    def loaded(self) -> bool:
+        """Whether anything was read at all."""
+        return self.generation > 0
+
+    @property
     def age(self) -> float | None:
         """Seconds since the read that is shown began; None before the first."""
         with self._lock:
@@ -217,6 +222,13 @@ class Mirror:
             ids = picture.group_ids_by_index.get(value, ())
             return tuple(picture.groups[found] for found in ids)
 
+    def holders(self, target: Target, name: str) -> list[str]:
+        """Names of the users or groups that have a value of the attribute."""
+        key = attribute_key(name)
+        if target is Target.USER:
+            return [user.id for user in self.users() if key in user.attributes]
+        return [group.display_name for group in self.groups() if key in group.attributes]
+
     # Our own changes, after lldap has confirmed them
 
     def put_user(self, user: User) -> None:
@@ -233,6 +245,15 @@ class Mirror:
             self._picture.drop_user(key)
             for changes in self._reads:
                 changes.drop_user(key)
+
+    def set_groups(self, user_id: str, group_ids: Iterable[int]) -> None:
+        """The user is in these groups and in no other."""
+        wanted = frozenset(group_ids)
+        shown = self.groups_of(user_id)
+        for group_id in wanted - shown:
+            self.add_edge(user_id, group_id)
+        for group_id in shown - wanted:
+            self.remove_edge(user_id, group_id)
 
     def put_group(self, group: Group) -> None:
         """The group is as given, its members too."""

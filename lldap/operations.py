@@ -8,7 +8,7 @@ from lldap.classify import Asked
 from lldap.errors import BadAnswer
 from lldap.graphql import Document, Request
 from lldap.models import AttributeSchema, Directory, Group, Schema, Target, User
-from lldap.names import attribute_key, user_key
+from lldap.names import attribute_key, group_key, user_key
 from lldap.session import Session
 
 _Model = TypeVar("_Model")
@@ -53,17 +53,40 @@ class Client:
         """
         ids = sorted({user_key(user) for user in known})
         pages = _pages(ids) if len(ids) in PAGED_READ else []
-        filters = {f"page{number}": page for number, page in enumerate(pages)}
-        rest = {"not": {"any": pages}} if pages else None
-        variables = {**filters, "rest": rest}
-        request = Request(documents.directory(len(pages)), variables, Asked("directory"))
+        filters: dict[str, Any] = {f"page{number}": page for number, page in enumerate(pages)}
+        filters["rest"] = {"not": {"any": pages}} if pages else None
+        request = Request(documents.directory(filters), filters, Asked("directory"))
         data = self._session.graphql(request, write=False)
-        return _understood(request.asked, answers.directory, data)
+        return _understood(request.asked, lambda raw: answers.directory(raw, filters), data)
 
     def user(self, user_id: str) -> User:
         """One user; NotFound if there is none of that id."""
         asked = Asked("user", user=user_id)
         return _same_user(asked, self._query(documents.USER, _user_argument(user_id), asked))
+
+    def user_with_groups(self, user_id: str) -> tuple[User, dict[int, str]]:
+        """One user, and ids and names of its groups; NotFound if there is none of that id."""
+        asked = Asked("user", user=user_id)
+        found = self._query(documents.USER_WITH_GROUPS, _user_argument(user_id), asked)
+        if not isinstance(found, tuple) or len(found) != 2:
+            raise BadAnswer("user: the answer is not that user")
+        user, groups = found
+        return _same_user(asked, user), _understood(asked, dict, groups)
+
+    def find_user_by_email(self, email: str) -> str | None:
+        """The id of the user with that e-mail, in any letter case."""
+        filters = {"eq": {"field": "email", "value": email}}
+        found = self._query(documents.USER_IDS, {"filters": filters}, Asked("users"))
+        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+            raise BadAnswer("users: the answer is no list of ids")
+        return found[0] if found else None
+
+    def find_group_by_name(self, display_name: str) -> int | None:
+        """The id of the group of that name, in any letter case."""
+        asked = Asked("groups")
+        names = _understood(asked, dict, self._query(documents.GROUP_NAMES, {}, asked))
+        wanted = group_key(display_name)
+        return next((each for each, name in names.items() if group_key(name) == wanted), None)
 
     def user_groups(self, user_id: str) -> dict[int, str]:
         """Ids and names of the groups that the user is in; NotFound if there is no such user."""
@@ -71,7 +94,7 @@ class Client:
         user = self._query(documents.USER_GROUPS, _user_argument(user_id), asked)
         if not isinstance(user, dict) or user.get("id") != user_key(user_id):
             raise BadAnswer("user: the answer is not that user")
-        return _understood(asked, dict, user.get("groups"))
+        return _understood(asked, answers.group_names, user.get("groups"))
 
     def own_groups(self) -> dict[int, str]:
         """Ids and names of the groups that the operator's own account is in."""

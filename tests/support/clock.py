@@ -35,9 +35,8 @@ class FakeClock:
         """Wait on `condition` (held by the caller) until notified or `timeout` seconds passed."""
         if timeout is not None and timeout <= 0:
             return
-        deadline = None if timeout is None else self.monotonic() + timeout
-        entry = (condition, deadline)
         with self._lock:
+            entry = (condition, None if timeout is None else self._monotonic + timeout)
             self._waiting.append(entry)
         try:
             condition.wait()

@@ -1,0 +1,114 @@
+"""Our finalizer on an object: put on and taken off without touching anybody else's.
+
+Every change is a JSON patch that tests what it was computed from, so that neither a namesake
+nor another controller's entry is hit; a test that fails means read again.
+"""
+
+from controller.kube import Kube
+from controller.resource import Object, Resource
+from informers import StatusError, StatusKind
+
+ATTEMPTS = 3  # a patch loses against a writer in between; more than that is left to the queue
+
+_AGAIN = frozenset({StatusKind.INVALID, StatusKind.CONFLICT})
+
+
+class ObjectGone(Exception):  # noqa: N818 - what happened, and no fault
+    """The object, or the one with this uid, is not there any more: the key is done."""
+
+
+class StaleObject(Exception):  # noqa: N818 - what happened, and no fault
+    """The object changed under this pass: reconcile it again from what it is now."""
+
+
+def should_process_deletion(resource: Resource, finalizer: str) -> bool:
+    """Whether the object is being deleted and waits for us."""
+    return resource.deleting and finalizer in resource.finalizers
+
+
+def ensure_finalizer(kube: Kube, resource: Resource, finalizer: str) -> bool:
+    """Put the finalizer on, unless it is there; True if that took a write.
+
+    Raises ObjectGone, StaleObject and what the REST client raises.
+    """
+    if finalizer in resource.finalizers:
+        return False
+    for _ in range(ATTEMPTS):
+        if resource.deleting:  # the server refuses new finalizers then
+            raise StaleObject
+        if _patched(kube, resource, _addition(resource, finalizer)):
+            return True
+        if finalizer in resource.finalizers:
+            return False
+    raise StaleObject
+
+
+def remove_finalizer(kube: Kube, resource: Resource, finalizer: str) -> bool:
+    """Take the finalizer off, wherever it stands; True if that took a write.
+
+    An object that is gone is done. Raises StaleObject and what the REST client raises.
+    """
+    for _ in range(ATTEMPTS):
+        if finalizer not in resource.finalizers:
+            return False
+        try:
+            if _patched(kube, resource, _removal(resource, finalizer)):
+                return True
+        except ObjectGone:
+            return False
+    raise StaleObject
+
+
+def _same_object(resource: Resource) -> Object:
+    return {"op": "test", "path": "/metadata/uid", "value": resource.uid}
+
+
+def _addition(resource: Resource, finalizer: str) -> list[Object]:
+    """The patch that puts it on.
+
+    `add` to an absent list would replace one that came in between, and `add` to a list could
+    make a second entry beside another replica's: so the version is tested as well.
+    """
+    version = {
+        "op": "test",
+        "path": "/metadata/resourceVersion",
+        "value": resource.resource_version,
+    }
+    if resource.finalizers:
+        add: Object = {"op": "add", "path": "/metadata/finalizers/-", "value": finalizer}
+    else:
+        add = {"op": "add", "path": "/metadata/finalizers", "value": [finalizer]}
+    return [_same_object(resource), version, add]
+
+
+def _removal(resource: Resource, finalizer: str) -> list[Object]:
+    path = f"/metadata/finalizers/{resource.finalizers.index(finalizer)}"
+    entry = {"op": "test", "path": path, "value": finalizer}
+    return [_same_object(resource), entry, {"op": "remove", "path": path}]
+
+
+def _patched(kube: Kube, resource: Resource, operations: list[Object]) -> bool:
+    """Send the patch; if a test failed, read the object again and say so."""
+    try:
+        resource.refreshed(kube.json_patch(resource, operations))
+    except StatusError as error:
+        if error.kind is StatusKind.NOT_FOUND:
+            raise ObjectGone from None
+        if error.kind not in _AGAIN:
+            raise
+        reread(kube, resource)
+        return False
+    return True
+
+
+def reread(kube: Kube, resource: Resource) -> None:
+    """Take over the object as it is now; ObjectGone if it is not there or is another one."""
+    try:
+        now = kube.get(resource.kind, resource.namespace, resource.name)
+    except StatusError as error:
+        if error.kind is StatusKind.NOT_FOUND:
+            raise ObjectGone from None
+        raise
+    if now["metadata"]["uid"] != resource.uid:
+        raise ObjectGone
+    resource.refreshed(now)

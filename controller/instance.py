@@ -1,0 +1,154 @@
+"""All that the reconcilers of one lldap share."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from controller.api import Kind
+from controller.attributes import AttributeDependencies
+from controller.brake import Brake
+from controller.cache import Cache
+from controller.clock import Clock
+from controller.events import Events
+from controller.gate import Gate
+from controller.guard import UninstallGuard
+from controller.kube import Kube
+from controller.locks import KeyedLocks
+from controller.ownership import Ownership, Target
+from controller.reasoned import fail
+from controller.reasons import Reason
+from controller.resource import Resource
+from controller.rules import Rules
+from controller.seal import Sealer
+from controller.statuswriter import StatusWriter
+from lldap import Client, Group, Mirror, NotFound, User
+from lldap.names import BUILT_IN_GROUPS, group_key
+from lldap.passwords import Passwords
+
+
+@dataclass(frozen=True, kw_only=True)
+class Instance:
+    """The parts, made once a process. Every part may be used from any thread."""
+
+    rules: Rules
+    client: Client
+    mirror: Mirror
+    passwords: Passwords
+    gate: Gate
+    locks: KeyedLocks
+    cache: Cache
+    kube: Kube
+    status: StatusWriter
+    ownership: Ownership
+    dependencies: AttributeDependencies
+    sealer: Sealer
+    brake: Brake
+    guard: UninstallGuard
+    events: Events
+    clock: Clock
+    prepare: Callable[[], None]
+    """Makes sure that lldap has the mark attribute; before any other write."""
+    refresh: Callable[[], None]
+    """Reads all of lldap into the mirror, now."""
+
+    # --- reading one target again --------------------------------------------------------
+
+    def read_user(self, user_id: str) -> User | None:
+        """The account as it is now; the mirror learns of it and its groups.
+
+        The caller holds its lock.
+        """
+        try:
+            user, groups = self.client.user_with_groups(user_id)
+        except NotFound:
+            self.mirror.drop_user(user_id)
+            return None
+        self.mirror.put_user(user)
+        self.mirror.set_groups(user.id, groups)
+        return user
+
+    def read_group(self, group_id: int) -> Group | None:
+        """The group as it is now; the mirror learns of it. The caller holds its lock."""
+        try:
+            group = self.client.group(group_id)
+        except NotFound:
+            self.mirror.drop_group(group_id)
+            return None
+        self.mirror.put_group(group)
+        return group
+
+    # --- targets ---------------------------------------------------------------------------
+
+    def user_target(self, user: User) -> Target:
+        """The account as far as ownership goes."""
+        return Target(f"user {user.id}", user.uuid, user.attributes, self.is_privileged(user))
+
+    def group_target(self, group: Group) -> Target:
+        """The group as far as ownership goes."""
+        words = f"group {group.display_name}"
+        return Target(words, group.uuid, group.attributes, bool(group.members))
+
+    def is_privileged(self, user: User) -> bool:
+        """Whether the account is in a built-in group: services bind with the read-only ones."""
+        return any(group_key(name) in BUILT_IN_GROUPS for name in self.group_names(user))
+
+    def group_names(self, user: User) -> Iterator[str]:
+        """Names of the groups that the account is in, as last read."""
+        for group_id in self.mirror.groups_of(user.id):
+            group = self.mirror.group(group_id)
+            if group is not None:
+                yield group.display_name
+
+    def refuse_own_account(self, user_id: str) -> None:
+        """The operator's own account is in no object's hands."""
+        if user_id == self.rules.own_user:
+            raise fail(
+                Reason.PROTECTED_ACCOUNT,
+                f"{user_id} is the operator's own account in lldap, which no object manages: "
+                "use another account",
+            )
+
+    def refuse_privileged(self, resource: Resource, user: User) -> None:
+        """A privileged account is written only from the virtual groups' namespace."""
+        if self.rules.may_write_privileged(resource.namespace) or not self.is_privileged(user):
+            return
+        raise fail(
+            Reason.PROTECTED_ACCOUNT,
+            f"user {user.id} is in a built-in group of lldap and is changed only from the "
+            f"namespace {self.rules.virtual_group_namespace}: move the object there, or take the "
+            "account out of the group",
+        )
+
+    @contextmanager
+    def writing(
+        self,
+        kind: Kind,
+        resource: Resource,
+        exclusive: list[tuple[str, str]],
+        shared: list[tuple[str, str]] | None = None,
+    ) -> Iterator[None]:
+        """From the last read to the confirmation: the gate is open, the targets are locked."""
+        self.gate.check((kind.kind, resource.key))
+        with self.locks.hold(exclusive, shared or ()):
+            self.prepare()
+            yield
+
+
+def user_lock(user_id: str) -> tuple[str, str]:
+    """The lock of an account."""
+    return ("user", user_id)
+
+
+def group_lock(group_id: int) -> tuple[str, str]:
+    """The lock of a group."""
+    return ("group", str(group_id))
+
+
+def group_name_lock(name: str) -> tuple[str, str]:
+    """The lock of a group's name, taken or given."""
+    return ("groupname", group_key(name))
+
+
+def attribute_lock(target: str, name: str) -> tuple[str, str]:
+    """The lock of an attribute: shared by who sets values, exclusive for who deletes it."""
+    return ("attribute", f"{target}/{name}")

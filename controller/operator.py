@@ -1,0 +1,305 @@
+"""The operator of one lldap, put together: every part, and what of it has a step()."""
+
+import random
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from controller.api import DRY_RUN_ANNOTATION, KINDS, LLDAP_GROUP, READY, RECONCILING, STALLED, Kind
+from controller.attributes import AttributeDependencies
+from controller.attributeschema import AttributeSchemaReconciler
+from controller.brake import Brake
+from controller.cache import Cache
+from controller.clock import Clock
+from controller.conditions import find
+from controller.connection import Connection
+from controller.explain import explain, explain_probe
+from controller.gate import Gate, WorkKey
+from controller.group import GroupReconciler
+from controller.guard import UninstallGuard
+from controller.harness import ConditionStyle, Harness, HarnessConfig, ObservedGenPolicy
+from controller.indexes import indexes
+from controller.instance import Instance
+from controller.kindcontroller import KindController
+from controller.kube import GROUP_PATH, Kube
+from controller.locks import KeyedLocks
+from controller.mark import owner_uid
+from controller.markattribute import MarkAttribute
+from controller.membership import MembershipReconciler
+from controller.metrics import Metrics
+from controller.objectevents import ObjectEvents
+from controller.ownership import Ownership
+from controller.ownwrites import OwnWrites
+from controller.queues import Queues
+from controller.reasons import CADENCES, TAXONOMY, Reason
+from controller.reconciler import Reconciler
+from controller.resource import Resource
+from controller.resync import Resync
+from controller.rules import Rules
+from controller.seal import Sealer
+from controller.service import Service, metadata_only, service, stub_foreign
+from controller.statuswriter import StatusWriter
+from controller.user import UserReconciler
+from controller.virtualgroups import VirtualGroupReconciler, VirtualGroups, is_virtual
+from controller.watching import PRIORITY_LISTED, KindHandler, SecretHandler
+from controller.worker import Controller, WorkerPool
+from informers import Lister, ListWatch, RestClient, SharedInformer, by_namespace
+from lldap import Client, Mirror, Session, Transient
+from lldap.passwords import Passwords
+from workqueue import ItemExponential, RateLimitingQueue
+
+QUIET_RETRIES = 5  # a lock error of lldap's database shows on the object only after these
+SECRETS = "secrets"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What the operator is made of and does not make itself."""
+
+    rules: Rules
+    rest: RestClient
+    session: Session
+    passwords: Passwords
+    hash_key: bytes | None
+    events: ObjectEvents
+    metrics: Metrics
+    clock: Clock
+    rng: random.Random
+    own_namespace: str
+    max_deletions_per_minute: int
+    resync_seconds: float
+
+
+class Operator:
+    """Makes and holds the parts; starts nothing.
+
+    `informers`, `gate`, `resync` and `pool` have the steps; a manager gives each a thread, a
+    test calls them in turn.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self.pool = WorkerPool(parts.clock)
+        self.queues = self._make_queues()
+        self.informers = {kind.kind: self._informer(kind) for kind in KINDS}
+        self.secrets = self._secrets_informer()
+        self.own_writes = OwnWrites()
+        self.instance = self._make_instance()
+        self.gate = self.instance.gate
+        self.virtual_groups = VirtualGroups(self.instance)
+        self.resync = Resync(
+            self.instance.refresh,
+            self.compare_all,
+            self.gate,
+            period=parts.resync_seconds,
+            clock=parts.clock,
+            random=parts.rng,
+        )
+        self._add_handlers()
+        self._add_controllers()
+
+    # --- queues and informers ----------------------------------------------------------------
+
+    def _make_queues(self) -> Queues:
+        parts = self._parts
+        return Queues(
+            {
+                kind.kind: RateLimitingQueue[str](
+                    clock=parts.clock,
+                    limiter=ItemExponential(),
+                    name=kind.kind,
+                    metrics=parts.metrics.workqueue,
+                    wake=self.pool.wake,
+                )
+                for kind in KINDS
+            },
+            parts.rng,
+        )
+
+    @property
+    def _namespaces(self) -> list[str] | None:
+        watched = self._parts.rules.namespaces
+        return None if watched is None else sorted(watched)
+
+    def _informer(self, kind: Kind) -> SharedInformer:
+        def source(namespace: str | None) -> ListWatch:
+            scope = "" if namespace is None else f"/namespaces/{namespace}"
+            return ListWatch(self._parts.rest, f"{GROUP_PATH}{scope}/{kind.plural}")
+
+        return SharedInformer(
+            by_namespace(self._namespaces, source),
+            clock=self._parts.clock,
+            random=self._parts.rng,
+            name=kind.plural,
+            transform=stub_foreign(self._parts.rules.instance),
+            indexers=indexes(kind, self._parts.rules.instance),
+            metrics=self._parts.metrics.informers,
+        )
+
+    def _secrets_informer(self) -> SharedInformer:
+        def source(namespace: str | None) -> ListWatch:
+            scope = "" if namespace is None else f"/namespaces/{namespace}"
+            return ListWatch(self._parts.rest, f"/api/v1{scope}/{SECRETS}", metadata_only=True)
+
+        return SharedInformer(
+            by_namespace(self._namespaces, source),
+            clock=self._parts.clock,
+            random=self._parts.rng,
+            name=SECRETS,
+            transform=metadata_only,
+            metrics=self._parts.metrics.informers,
+        )
+
+    @property
+    def all_informers(self) -> Sequence[SharedInformer]:
+        """The four kinds' and the Secrets'."""
+        return [*self.informers.values(), self.secrets]
+
+    def has_synced(self) -> bool:
+        """Whether every handler was told of the first lists."""
+        return all(
+            registration.has_synced()
+            for informer in self.all_informers
+            for registration in informer.registrations
+        )
+
+    # --- the instance ------------------------------------------------------------------------
+
+    def _make_instance(self) -> Instance:
+        parts, rules = self._parts, self._parts.rules
+        client = Client(parts.session)
+        mirror = Mirror(rules.own_user, owner_uid, clock=parts.clock)
+        connection = Connection(parts.session, client, mirror, rules)
+        kube = Kube(parts.rest, self.own_writes)
+        cache = Cache(self._listers(), self.secrets.lister)
+        sealer = Sealer(parts.hash_key)
+        return Instance(
+            rules=rules,
+            client=client,
+            mirror=mirror,
+            passwords=parts.passwords,
+            gate=Gate(
+                connection.probe,
+                explain=explain_probe,
+                opened=self._gate_opened,
+                random=parts.rng,
+            ),
+            locks=KeyedLocks(),
+            cache=cache,
+            kube=kube,
+            status=StatusWriter(kube),
+            ownership=Ownership(rules, cache, kube, sealer),
+            dependencies=AttributeDependencies(
+                cache, mirror, required=rules.require_attribute_schema
+            ),
+            sealer=sealer,
+            brake=Brake(parts.max_deletions_per_minute, parts.clock.monotonic),
+            guard=UninstallGuard(kube, parts.own_namespace),
+            events=parts.events,
+            clock=parts.clock,
+            prepare=MarkAttribute(client, mirror).ensure,
+            refresh=connection.refresh,
+        )
+
+    def _listers(self) -> dict[str, Lister]:
+        return {name: informer.lister for name, informer in self.informers.items()}
+
+    def _gate_opened(self, waiting: Collection[WorkKey]) -> None:
+        """The mirror is new: what waited first, then everything is compared with it."""
+        self.queues.add_waiting(waiting)
+        self.compare_all()
+
+    def compare_all(self) -> None:
+        """Have every object compared with the mirror, behind whatever a person changed.
+
+        The virtual groups are among them whether they are there or not: so they come to be.
+        """
+        for key in self.virtual_groups.keys:
+            self.queues.add(LLDAP_GROUP.kind, key, PRIORITY_LISTED)
+        self.queues.add_all(self.instance.cache, self.instance.rules.instance)
+
+    def states(self) -> dict[tuple[str, str, str], int]:
+        """How many objects have a kind, a status of Ready and a reason: for metrics."""
+        counts: dict[tuple[str, str, str], int] = {}
+        for kind in KINDS:
+            for resource in self.instance.cache.all(kind):
+                if service(resource, self.instance.rules.instance) is Service.FOREIGN:
+                    continue
+                ready = find(resource.recorded, READY) or {}
+                state = (
+                    kind.kind,
+                    str(ready.get("status", "Unknown")),
+                    str(ready.get("reason", "")),
+                )
+                counts[state] = counts.get(state, 0) + 1
+        return counts
+
+    # --- handlers and controllers ------------------------------------------------------------
+
+    def _add_handlers(self) -> None:
+        cache = self.instance.cache
+        for kind in KINDS:
+            handler = KindHandler(
+                kind, self.instance.rules.instance, cache, self.own_writes, self.queues.add
+            )
+            self.informers[kind.kind].add_handler(handler)
+        self.secrets.add_handler(SecretHandler(cache, self.queues.add))
+
+    def _harness(self, kind: Kind) -> Harness[Instance]:
+        instance = self.instance
+
+        def resolve(resource: Resource) -> Instance:
+            if not instance.mirror.loaded:
+                instance.gate.check((resource.kind, resource.key))
+            return instance
+
+        def passing(resource: Resource, error: Exception) -> bool:
+            failures = self.queues[kind.kind].num_requeues(resource.key)
+            return isinstance(error, Transient) and failures < QUIET_RETRIES
+
+        return Harness(
+            HarnessConfig(
+                kube=instance.kube,
+                status=instance.status,
+                clock=instance.clock,
+                resolve=resolve,
+                taxonomy=TAXONOMY,
+                explain=explain,
+                passing=passing,
+                resolve_failure_reason=Reason.LLDAP_UNAVAILABLE,
+                failure_reason=Reason.INTERNAL_ERROR,
+                cadences=CADENCES,
+                conditions=ConditionStyle(progressing=RECONCILING, degraded=STALLED),
+                dry_run_annotation=DRY_RUN_ANNOTATION,
+                dry_run_reason=Reason.DRY_RUN,
+                observed_generation=ObservedGenPolicy.ON_EVERY_PASS,
+                recorder=self._parts.events.record,
+            )
+        )
+
+    def _reconciler(self, kind: Kind) -> Callable[[Resource], Reconciler]:
+        instance = self.instance
+        if kind is LLDAP_GROUP:
+            group, virtual = GroupReconciler(instance), VirtualGroupReconciler(instance)
+            return lambda resource: virtual if is_virtual(instance.rules, resource) else group
+        only = _RECONCILERS[kind.kind](instance)
+        return lambda _resource: only
+
+    def _add_controllers(self) -> None:
+        measured = self._parts.metrics.reconcile.measured
+        for kind in KINDS:
+            gone = self.virtual_groups.ensure if kind is LLDAP_GROUP else _nothing
+            controller = KindController(
+                kind, self.instance, self._harness(kind), self._reconciler(kind), gone
+            )
+            reconcile = measured(kind.kind, controller.reconcile)
+            self.pool.add(Controller(kind.kind, self.queues[kind.kind], reconcile))
+
+
+def _nothing(_key: str) -> None:
+    """What there is to do for most keys whose object is gone."""
+
+
+_RECONCILERS: dict[str, Callable[[Instance], Reconciler]] = {
+    reconciler.kind.kind: reconciler
+    for reconciler in (UserReconciler, MembershipReconciler, AttributeSchemaReconciler)
+}
