@@ -51,7 +51,7 @@ class Admission:
 
 
 class Policies:
-    """The policies of a store. Value thread.
+    """The policies of a store. Any thread.
 
     A policy counts as soon as its binding is written. Expressions are compiled once a text.
     """

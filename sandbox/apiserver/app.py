@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
+import threading
 from dataclasses import replace
 from pathlib import Path
 
-import orjson
-import yaml
-
 from sandbox.apiserver import errors, listing
 from sandbox.apiserver.admission import Policies
+from sandbox.apiserver.answers import deleted, encode, failure, warning_headers
 from sandbox.apiserver.authorization import (
     ADMIN,
     REVIEWS,
@@ -20,20 +19,21 @@ from sandbox.apiserver.authorization import (
     Reviews,
     User,
 )
-from sandbox.apiserver.crd import CRDS, CrdStrategy, ServedResources, same_schema, storage_of
+from sandbox.apiserver.crd import CrdStrategy, ServedResources, same_schema, storage_of
 from sandbox.apiserver.decoding import media_type, read_body
+from sandbox.apiserver.deletion import Deletion
 from sandbox.apiserver.lifecycle import Lifecycle
 from sandbox.apiserver.listing import ListOptions, Selection
-from sandbox.apiserver.messages import JSON, TEXT, YAML, Request, Response, Target
-from sandbox.apiserver.negotiation import error_type, negotiate
+from sandbox.apiserver.messages import TEXT, Request, Response, Target
+from sandbox.apiserver.negotiation import negotiate
 from sandbox.apiserver.nonresource import NonResource
-from sandbox.apiserver.objects import Object, Value, is_deleting, meta
+from sandbox.apiserver.objects import Object, meta
 from sandbox.apiserver.options import DeleteOptions, WriteOptions
-from sandbox.apiserver.registry import NAMESPACES, Call, Clock, Registry
+from sandbox.apiserver.reads import Reads
+from sandbox.apiserver.registry import CRDS, NAMESPACES, Call, Clock, Registry
 from sandbox.apiserver.resources import Resource
 from sandbox.apiserver.store import Store
 from sandbox.apiserver.strategy import Strategy, strategy_of
-from sandbox.apiserver.watch import Watch
 from sandbox.apiserver.writes import Writes
 
 MAX_BODY = 3_145_728
@@ -44,7 +44,7 @@ CRD_STRATEGY = CrdStrategy()
 
 
 class ApiServer:
-    """Value thread may call `request`; nothing waits. One thread calls `step` from time to time."""
+    """Any thread may call `request`; nothing waits. One thread calls `step` from time to time."""
 
     def __init__(
         self,
@@ -65,12 +65,15 @@ class ApiServer:
         self._authorizer = authorizer or Authorizer()
         self._reviews = Reviews(self._authenticator, self._authorizer)
         self._served = ServedResources()
+        self._crd_lock = threading.Lock()  # a CRD is read and served before the next one is
         self._reinitializing: dict[str, float] = {}  # storage → until when
         policies = Policies(self.store, self._authorizer)
         self._registry = Registry(self.store, policies, clock, source)
         self._registry.on_written(CRDS, self._crd_written)
+        self._reads = Reads(self.store, self._served, clock, self._may_watch)
         self._writes = Writes(self._registry, self._authorizer)
-        self._lifecycle = Lifecycle(self.store, self._registry, self._served, self._call_of_server)
+        self._deletion = Deletion(self._registry)
+        self._lifecycle = Lifecycle(self.store, self._registry, self._served, self._call)
         self._nonresource = NonResource(self._served)
         for crd in self.store.snapshot(CRDS)[0]:
             self._served.serve(crd)
@@ -81,10 +84,11 @@ class ApiServer:
         assert resource is not None
         for name in FIRST_NAMESPACES:
             if self.store.get(NAMESPACES, name) is None:
-                call = self._call_of_server(resource, "", name)
+                call = self._call(resource, "", name)
                 self._registry.create(call, {**_head(resource), "metadata": {"name": name}})
 
-    def _call_of_server(self, resource: Resource, namespace: str, name: str) -> Call:
+    def _call(self, resource: Resource, namespace: str, name: str) -> Call:
+        """The server's own write of an object."""
         return Call(
             resource=resource,
             strategy=_strategy(resource),
@@ -97,12 +101,17 @@ class ApiServer:
 
     def _crd_written(self, old: Object | None, new: Object | None) -> None:
         """Serve what a CRD says now. A change ends the watches of its objects."""
-        if new is None:
-            assert old is not None
-            self._served.withdraw(old)
-        elif old is None or not same_schema(new, old):
-            self._served.serve(new)
-        if old is not None and (new is None or not same_schema(new, old)):
+        if old is not None and new is not None and same_schema(new, old):
+            return
+        crd = new or old
+        assert crd is not None
+        with self._crd_lock:
+            current = self.store.get(CRDS, meta(crd)["name"])
+            if current is None:
+                self._served.withdraw(crd)
+            else:
+                self._served.serve(current)
+        if old is not None:
             self.store.compact(storage_of(old))
             until = self._clock.monotonic() + REINITIALIZING_SECONDS
             self._reinitializing[storage_of(old)] = until
@@ -116,7 +125,7 @@ class ApiServer:
         try:
             return self._answer(request)
         except errors.StatusError as error:
-            return _failure(error, request)
+            return failure(error, request)
 
     def _answer(self, request: Request) -> Response:
         user = self._authenticator.user_of(request)
@@ -145,7 +154,7 @@ class ApiServer:
         head = {"kind": kind, "apiVersion": f"{target.group}/{target.version}", "metadata": {}}
         status = self._reviews.answer(target.plural, spec, user)
         shown = {"spec": spec} if kind != "SelfSubjectReview" else {}
-        return Response(201, orjson.dumps({**head, **shown, "status": status}))
+        return encode(201, {**head, **shown, "status": status})
 
     def _serve(self, request: Request, target: Target, resource: Resource, user: User) -> Response:
         verb = _verb(request, target)
@@ -161,116 +170,65 @@ class ApiServer:
         allowed = resource.subresources.get(target.subresource, resource.verbs)
         if verb not in allowed:
             raise errors.method_not_allowed(resource, verb)
-        if verb in {"get", "list", "watch"}:
-            return self._read(request, target, resource, verb)
-        return self._write(request, target, resource, user, verb)
-
-    # Reading
-
-    def _read(self, request: Request, target: Target, resource: Resource, verb: str) -> Response:
-        form = negotiate(request.headers.get("accept", ""), watch=verb == "watch")
         selection = Selection(resource, _strategy(resource), target.namespace, request)
-        now = self._clock.now()
-        if verb == "watch":
-            return self._watch(request, selection)
-        if verb == "list":
-            options = ListOptions.parse(request, watch=False)
-            page, metadata = listing.read_page(self.store, selection, options)
-            body = listing.show_list(selection, page, metadata, form, now)
-            return _encode(200, body, form.media_type)
-        version = listing.parse_number(request.query.get("resourceVersion", ""), "resourceVersion")
-        if version > self.store.revision:
-            raise errors.version_too_large(version, self.store.revision)
-        call = replace(
-            self._call_of_server(resource, target.namespace, target.name),
-            subresource=target.subresource,
-        )
-        shown = listing.show_object(selection, self._registry.live(call), form, now)
-        return _encode(200, shown, form.media_type)
+        match verb:
+            case "get":
+                return self._reads.get(request, selection, target.name)
+            case "list":
+                return self._reads.list(request, selection)
+            case "watch":
+                return self._reads.watch(request, selection)
+            case "delete" | "deletecollection":
+                return self._delete(request, target, selection, user)
+        return self._write(request, target, selection, user, verb)
 
-    def _watch(self, request: Request, selection: Selection) -> Response:
-        resource = selection.resource
-        if self._clock.monotonic() < self._reinitializing.get(resource.storage, 0.0):
+    def _may_watch(self, storage: str) -> None:
+        if self._clock.monotonic() < self._reinitializing.get(storage, 0.0):
             raise errors.reinitializing()
-        options = ListOptions.parse(request, watch=True)
-        form = negotiate(request.headers.get("accept", ""), watch=True)
-
-        def is_current() -> bool:
-            found = self._served.find(resource.group, resource.version, resource.plural)
-            return found is resource
-
-        watch = Watch(
-            self.store, selection, options, form, clock=self._clock, is_current=is_current
-        )
-        return Response(200, stream=watch)
-
-    # Writing
 
     def _write(
-        self, request: Request, target: Target, resource: Resource, user: User, verb: str
+        self, request: Request, target: Target, selection: Selection, user: User, verb: str
     ) -> Response:
-        if verb in {"delete", "deletecollection"}:
-            return self._delete(request, target, resource, user, verb)
+        """Carry a write out; warnings go with a failure too."""
         if not target.name and verb != "create":
             raise errors.bad_request("name must be provided")
+        form = negotiate(request.headers.get("accept", ""))
         content_type = media_type(request.headers.get("content-type", ""))
-        kind = f"{verb.capitalize()}Options"
-        call = Call(
-            resource=resource,
-            strategy=_strategy(resource),
-            namespace=target.namespace,
-            name=target.name,
+        options = WriteOptions.parse(request, f"{verb.capitalize()}Options", content_type)
+        call = replace(
+            self._call(selection.resource, target.namespace, target.name),
             subresource=target.subresource,
             user=user,
-            options=WriteOptions.parse(request, kind, content_type),
+            options=options,
             size=len(request.body),
         )
-        return self._finish(call, request, verb)
-
-    def _finish(self, call: Call, request: Request, verb: str) -> Response:
-        """Carry a write out; warnings go with a failure too."""
-        form = negotiate(request.headers.get("accept", ""))
-        if verb == "create" and self._crd_is_deleting(call.resource):
-            message = "create not allowed while custom resource definition is terminating"
-            raise errors.forbidden(call.resource, call.name, message)
         try:
             status, obj = self._writes.carry_out(call, request, verb)
         except errors.StatusError as error:
-            failure = _failure(error, request)
-            failure.warnings = _warnings(call.warnings)
-            return failure
-        selection = Selection(call.resource, call.strategy, call.namespace, request)
+            return failure(error, request, call.warnings)
         shown = listing.show_object(selection, obj, form, self._clock.now())
-        response = _encode(status, shown, form.media_type)
-        response.warnings = _warnings(call.warnings)
+        response = encode(status, shown, form.media_type)
+        response.warnings = warning_headers(call.warnings)
         return response
 
-    def _crd_is_deleting(self, resource: Resource) -> bool:
-        crd = self.store.get(CRDS, resource.qualified) if resource.custom else None
-        return crd is not None and is_deleting(crd)
-
     def _delete(
-        self, request: Request, target: Target, resource: Resource, user: User, verb: str
+        self, request: Request, target: Target, selection: Selection, user: User
     ) -> Response:
         form = negotiate(request.headers.get("accept", ""))
         options = DeleteOptions.parse(request)
-        call = replace(
-            self._call_of_server(resource, target.namespace, target.name),
-            subresource=target.subresource,
-            user=user,
-        )
-        if verb == "delete":
-            obj, gone = self._registry.delete(call, options)
-            return _encode(200, _deleted(resource, obj) if gone else obj, form.media_type)
-        selection = Selection(resource, call.strategy, target.namespace, request)
+        resource = selection.resource
+        if target.name:
+            call = replace(self._call(resource, target.namespace, target.name), user=user)
+            obj, gone = self._deletion.delete(call, options)
+            return encode(200, deleted(resource, obj) if gone else obj, form.media_type)
         listed = ListOptions.parse(request, watch=False)
         page, metadata = listing.read_page(self.store, selection, listed)
         for obj in page:
             namespace = meta(obj).get("namespace", "")
-            one = replace(call, namespace=namespace, name=meta(obj)["name"])
-            self._registry.delete(one, options)
+            call = replace(self._call(resource, namespace, meta(obj)["name"]), user=user)
+            self._deletion.delete(call, options)
         body = listing.show_list(selection, page, metadata, form, self._clock.now())
-        return _encode(200, body, form.media_type)
+        return encode(200, body, form.media_type)
 
 
 def _head(resource: Resource) -> Object:
@@ -297,28 +255,3 @@ def _selected_name(request: Request, verb: str) -> str:
     term = request.query.get("fieldSelector", "")
     found = verb in {"list", "watch"} and term.startswith("metadata.name=") and "," not in term
     return term.partition("=")[2] if found else ""
-
-
-def _deleted(resource: Resource, obj: Object) -> Object:
-    details = {"name": meta(obj)["name"], "group": resource.group, "kind": resource.plural}
-    filled: dict[str, Value] = {key: value for key, value in details.items() if value}
-    head = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
-    return {**head, "details": {**filled, "uid": meta(obj)["uid"]}}
-
-
-def _encode(status: int, body: Object, media: str) -> Response:
-    if media == YAML:
-        text = yaml.dump(body, Dumper=yaml.CSafeDumper, allow_unicode=True, sort_keys=True)
-        return Response(status, text.encode(), YAML)
-    return Response(status, orjson.dumps(body), JSON)
-
-
-def _failure(error: errors.StatusError, request: Request) -> Response:
-    response = _encode(error.code, error.status(), error_type(request.headers.get("accept", "")))
-    if error.retry_after:
-        response.headers["Retry-After"] = str(error.retry_after)
-    return response
-
-
-def _warnings(texts: list[str]) -> list[str]:
-    return [f"299 - {errors.quote(text)}" for text in dict.fromkeys(texts)]

@@ -10,7 +10,6 @@ from sandbox.apiserver.objects import Object, is_deleting, meta
 from sandbox.apiserver.resources import Resource, builtin_resources, custom_resources
 from sandbox.apiserver.strategy import BlindlessStrategy
 
-CRDS = "customresourcedefinitions.apiextensions.k8s.io"
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 
 
@@ -55,7 +54,7 @@ def _condition(name: str) -> Object:
 
 
 class ServedResources:
-    """All resources by group, version and plural. Value thread; a reader sees a whole state."""
+    """All resources by group, version and plural. Any thread; a reader sees a whole state."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()  # guards the replacement of _served

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from sandbox.apiserver.crd import CLEANUP, CRDS, ServedResources, storage_of
+from sandbox.apiserver.crd import CLEANUP, ServedResources, storage_of
+from sandbox.apiserver.deletion import Deletion
 from sandbox.apiserver.objects import Object, is_deleting, meta, with_metadata
 from sandbox.apiserver.options import DeleteOptions
-from sandbox.apiserver.registry import NAMESPACES, Call, Registry
+from sandbox.apiserver.registry import CRDS, NAMESPACES, Call, Registry
 from sandbox.apiserver.resources import Resource
 from sandbox.apiserver.store import Store
 
@@ -24,6 +25,7 @@ class Lifecycle:
     ) -> None:
         self._store = store
         self._registry = registry
+        self._deletion = Deletion(registry)
         self._served = served
         self._call = call
 
@@ -63,7 +65,7 @@ class Lifecycle:
             found = meta(obj).get("namespace", "")
             if namespace in {"", found}:
                 call = self._call(resource, found, meta(obj)["name"])
-                _, gone = self._registry.delete(call, DELETE)
+                _, gone = self._deletion.delete(call, DELETE)
                 left += not gone
         return left
 

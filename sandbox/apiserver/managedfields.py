@@ -138,7 +138,7 @@ def _without(managed: Managed, taken: FieldSet, spared: Manager | None) -> Manag
 
 @dataclass(frozen=True, slots=True)
 class FieldManager:
-    """Does what a write means for the ownership of fields. Value thread.
+    """Does what a write means for the ownership of fields. Any thread.
 
     `split_status`: the kind has a status subresource, so the main resource owns no status.
     """

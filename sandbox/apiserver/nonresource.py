@@ -15,7 +15,7 @@ HEALTH = {"/healthz", "/livez", "/readyz"}
 
 
 class NonResource:
-    """Value thread."""
+    """Any thread."""
 
     def __init__(self, served: ServedResources) -> None:
         self._served = served

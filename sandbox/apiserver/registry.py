@@ -1,4 +1,4 @@
-"""Creates, changes and deletes objects: the way of every write into the store."""
+"""Creates and changes objects: the way of every write into the store."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from sandbox.apiserver import errors, metadata, validation
 from sandbox.apiserver.admission import Admission, Policies
 from sandbox.apiserver.authorization import User
 from sandbox.apiserver.managedfields import FieldManager, Managed, Manager, decode
-from sandbox.apiserver.objects import Object, Value, is_deleting, key_of, meta, with_metadata
-from sandbox.apiserver.options import DeleteOptions, WriteOptions
+from sandbox.apiserver.objects import Object, is_deleting, key_of, meta, with_metadata
+from sandbox.apiserver.options import WriteOptions
 from sandbox.apiserver.resources import Resource
 from sandbox.apiserver.store import Store
 from sandbox.apiserver.strategy import Strategy
@@ -22,6 +22,7 @@ from sandbox.apiserver.strategy import Strategy
 MAX_OBJECT = 1_572_864  # what etcd takes in one request
 SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 NAMESPACES = "namespaces"
+CRDS = "customresourcedefinitions.apiextensions.k8s.io"
 
 
 class Clock(Protocol):
@@ -59,7 +60,7 @@ Change = Callable[[Object], Object]  # what a write makes of the live object
 
 
 class Registry:
-    """Value thread. A write that another one overtook is computed anew, as on the real server."""
+    """Any thread. A write that another one overtook is computed anew, as on the real server."""
 
     def __init__(
         self, store: Store, policies: Policies, clock: Clock, source: random.Random
@@ -80,12 +81,12 @@ class Registry:
         """Return the time in whole seconds."""
         return self._clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
 
-    def live(self, call: Call) -> Object:
-        """Raises StatusError 404."""
-        stored = self._store.get(call.resource.storage, key_of(call.namespace, call.name))
-        if stored is None:
+    def stored(self, call: Call) -> Object:
+        """Return the object of a call as it is stored. Raises StatusError 404."""
+        found = self._store.get(call.resource.storage, key_of(call.namespace, call.name))
+        if found is None:
             raise errors.not_found(call.resource, call.name)
-        return call.strategy.load(call.resource, stored)
+        return found
 
     def exists(self, call: Call) -> bool:
         """Whether the object of a call is there."""
@@ -101,11 +102,9 @@ class Registry:
             call.resource.has_status,
         )
 
-    # Creation
-
     def create(self, call: Call, obj: Object, *, applied: bool = False) -> Object:
         """Store a new object; `applied`: its managedFields were written by an apply."""
-        self._check_namespace(call)
+        self._check_parents(call)
         obj = self._fill_in(call, obj)
         obj = call.strategy.prepare(obj, None)
         if not applied:
@@ -116,7 +115,12 @@ class Registry:
         self._admit(call, "CREATE", obj, None)
         return self._insert(call, obj)
 
-    def _check_namespace(self, call: Call) -> None:
+    def _check_parents(self, call: Call) -> None:
+        """Nothing comes into what is not there or is being deleted."""
+        crd = self._store.get(CRDS, call.resource.qualified) if call.resource.custom else None
+        if crd is not None and is_deleting(crd):
+            message = "create not allowed while custom resource definition is terminating"
+            raise errors.forbidden(call.resource, call.name, message)
         if not call.resource.namespaced:
             return
         namespace = self._store.get(NAMESPACES, call.namespace)
@@ -172,8 +176,6 @@ class Registry:
             self._watchers[storage](old, None if new is None else stored)
         return stored
 
-    # Change
-
     def update(
         self, call: Call, change: Change, *, put: bool = False, applied: bool = False
     ) -> Object:
@@ -182,14 +184,12 @@ class Registry:
         `put`: a whole object was sent; `applied`: `change` wrote managedFields by itself.
         """
         while True:
-            stored = self._store.get(call.resource.storage, key_of(call.namespace, call.name))
-            if stored is None:
-                raise errors.not_found(call.resource, call.name)
+            stored = self.stored(call)
             live = call.strategy.load(call.resource, stored)
             new = self._settle(call, live, change(live), put=put, applied=applied)
             if new == live or call.options.dry_run:
                 return new
-            written = self._replace(call, stored, new)
+            written = self.replace(call, stored, new)
             if written is not None:
                 return written
 
@@ -261,50 +261,17 @@ class Registry:
         )
         call.warnings.extend(self._policies.admit(admission))
 
-    def _replace(self, call: Call, stored: Object, new: Object) -> Object | None:
-        """Write; an object that is being deleted goes when nothing holds it any more."""
+    def replace(self, call: Call, stored: Object, new: Object) -> Object | None:
+        """Write `new` in the place of `stored`; None if another write came in between.
+
+        An object that is being deleted goes when nothing holds it any more.
+        """
         storage, key = call.resource.storage, key_of(call.namespace, call.name)
         if is_deleting(new) and not finalizers(new):
             gone = self._write(storage, key, stored, None)
             return None if gone is None else new
         written = self._write(storage, key, stored, call.strategy.save(call.resource, new))
         return None if written is None else call.strategy.load(call.resource, written)
-
-    # Deletion
-
-    def delete(self, call: Call, options: DeleteOptions) -> tuple[Object, bool]:
-        """Return the object, and whether it is gone; else finalizers hold it."""
-        while True:
-            stored = self._store.get(call.resource.storage, key_of(call.namespace, call.name))
-            if stored is None:
-                raise errors.not_found(call.resource, call.name)
-            live = call.strategy.load(call.resource, stored)
-            _check_preconditions(call.resource, live, options)
-            doomed = self._doom(call, live, options)
-            if doomed == live:
-                return live, False
-            held = bool(finalizers(doomed))
-            if options.dry_run:
-                return (doomed if held else live), not held
-            done = self._replace(call, stored, doomed)
-            if done is not None:
-                return (done if held else live), not held
-
-    def _doom(self, call: Call, live: Object, options: DeleteOptions) -> Object:
-        """Return the object as it is while finalizers hold it."""
-        held = options.finalizers(meta(live).get("finalizers", ()))
-        if is_deleting(live):
-            return with_metadata(live, finalizers=held)
-        fields: dict[str, Value] = {
-            "deletionTimestamp": self.timestamp(),
-            "finalizers": held or None,
-        }
-        if call.resource.has_generation:
-            fields["generation"] = meta(live)["generation"] + 1
-        if call.resource.storage == NAMESPACES:
-            return {**with_metadata(live, **fields), "status": {"phase": "Terminating"}}
-        fields["finalizers"] = [*held, *call.strategy.deletion_finalizers] or None
-        return with_metadata(live, **fields, deletionGracePeriodSeconds=0)
 
 
 def finalizers(obj: Object) -> list[str]:
@@ -374,19 +341,3 @@ def _differs(live: Object, new: Object) -> bool:
     """Whether more than metadata and status changed."""
     keys = (live.keys() | new.keys()) - {"metadata", "status"}
     return any(live.get(key) != new.get(key) for key in keys)
-
-
-def _check_preconditions(resource: Resource, live: Object, options: DeleteOptions) -> None:
-    name, uid, version = (meta(live)[key] for key in ("name", "uid", "resourceVersion"))
-    if options.uid not in {"", uid}:
-        message = (
-            f"the UID in the precondition ({options.uid}) does not match the UID in record "
-            f"({uid}). The object might have been deleted and then recreated"
-        )
-        raise errors.conflict(resource, name, message, kind=True)
-    if options.resource_version not in {"", version}:
-        message = (
-            f"the ResourceVersion in the precondition ({options.resource_version}) does not match "
-            f"the ResourceVersion in record ({version}). The object might have been modified"
-        )
-        raise errors.conflict(resource, name, message, kind=True)

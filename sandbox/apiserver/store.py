@@ -41,7 +41,7 @@ class TooOldError(Exception):
 
 
 class Store:
-    """Value thread may call it. Objects that went in or come out are shared: nobody changes them.
+    """Any thread may call it. Objects that went in or come out are shared: nobody changes them.
 
     With a folder, every write is appended to a log there, and a new store on it starts from it.
     """

@@ -48,7 +48,7 @@ def _nothing_after(call: Call, status: int) -> None:
 
 
 class InProcessTransport:
-    """See informers.transport.Transport. Value thread, as far as the hooks allow.
+    """See informers.transport.Transport. Any thread, as far as the hooks allow.
 
     `before` is asked first: what it returns is the answer and the server is not called; what it
     raises is the failure. `after` runs when the server has done its work and may still raise, as

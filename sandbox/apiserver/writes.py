@@ -41,7 +41,7 @@ Patcher = Callable[[Object], Value]
 
 
 class Writes:
-    """Value thread."""
+    """Any thread."""
 
     def __init__(self, registry: Registry, authorizer: Authorizer) -> None:
         self._registry = registry
