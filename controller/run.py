@@ -13,7 +13,7 @@ from controller.cluster import api_client, cluster_id
 from controller.config import Config
 from controller.config_values import read_hash_key
 from controller.credentials import Credentials
-from controller.election import Leader new_identity
+from controller.election import LeaderElector, new_identity
 from controller.httpserver import HTTPServer
 from controller.leadership import Election, NoElection, Times
 from controller.lease import LeaseLock

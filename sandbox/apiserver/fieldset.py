@@ -7,6 +7,7 @@ value, scalars and atomic lists and maps are leaves. A path is a tuple of the ke
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -128,7 +129,7 @@ class Comparison:
         """Compare what two objects hold at `path`."""
         if old is new:
             return
-        before, after = _children(node, old), _children(node, new)
+        before, after = _compared(node, old), _compared(node, new)
         walked = node is not None and (before or after)
         if (
             not walked
@@ -156,6 +157,13 @@ class Comparison:
             self.modified.add(path)
 
 
+def _compared(node: Node | None, value: Value) -> dict[str, Value] | None:
+    """What is below a value; an item of a set counts as often as it is there."""
+    if node is not None and node.list_type == "set" and is_list(node, value):
+        return dict(Counter(element for element, _ in list_items(node, value)))
+    return _children(node, value)
+
+
 def _nothing(value: Value) -> bool:
     return value is ABSENT or value is None
 
@@ -169,15 +177,14 @@ def compare(node: Node, old: Value, new: Value) -> Comparison:
 
 def merge(node: Node | None, live: Value, applied: Value) -> Value:
     """Lay an applied object over the live one."""
-    if node is not None and is_map(node, live):
-        if applied is None:
-            return live or None
-        if isinstance(applied, dict):
-            laid = {
-                key: merge(node.child(key), live.get(key), each) for key, each in applied.items()
-            }
-            return {**live, **laid}
-    if node is not None and is_list(node, live) and isinstance(applied, list):
+    if node is None or not (is_map(node, live) or is_list(node, live)):
+        return applied
+    if applied is None:
+        return live or None
+    if isinstance(live, dict) and isinstance(applied, dict):
+        laid = {key: merge(node.child(key), live.get(key), each) for key, each in applied.items()}
+        return {**live, **laid}
+    if isinstance(live, list) and isinstance(applied, list):
         return _merge_items(node, dict(list_items(node, live)), dict(list_items(node, applied)))
     return applied
 

@@ -238,7 +238,7 @@ def show_list(
             "items": items,
         }
     if form.shown_as:
-        raise _wrong_form(resource, form, f"*core.{resource.list_kind}")
+        raise _wrong_form(form, f"*core.{resource.list_kind}")
     loaded = [selection.strategy.load(resource, obj) for obj in page]
     if not resource.custom:
         typed = {"kind", "apiVersion"}
@@ -257,12 +257,11 @@ def show_object(selection: Selection, obj: Object, form: Form, now: datetime) ->
     if form.shown_as == PARTIAL:
         return partial(obj)
     if form.shown_as:
-        raise _wrong_form(resource, form, f"*core.{resource.kind}")
+        raise _wrong_form(form, f"*core.{resource.kind}")
     return obj
 
 
-def _wrong_form(resource: Resource, form: Form, shown: str) -> errors.StatusError:
-    del resource
+def _wrong_form(form: Form, shown: str) -> errors.StatusError:
     what = LIST_BESIDE_OBJECT[form.shown_as]
     return errors.not_acceptable(
         f"you requested {form.shown_as}, but the requested object is {what} ({shown})"

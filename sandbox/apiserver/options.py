@@ -50,7 +50,7 @@ class WriteOptions:
         if validation not in VALIDATIONS:
             causes.append(unsupported("fieldValidation", validation, VALIDATIONS))
         if query.get("dryRun", "All") != "All":
-            causes.append(unsupported("dryRun", query["dryRun"], ("All",)))
+            causes.append(unsupported("dryRun", [query["dryRun"]], ("All",)))
         if causes:
             raise invalid_options(kind, *causes)
         return cls(
@@ -96,26 +96,38 @@ class DeleteOptions:
 
     @classmethod
     def parse(cls, request: Request) -> DeleteOptions:
-        """Raises StatusError."""
-        body = _body(request.body)
-        preconditions = body.get("preconditions") or {}
-        policy = body.get("propagationPolicy") or request.query.get("propagationPolicy")
+        """Raises StatusError. A body is all that counts: beside one the query says nothing."""
+        chosen = _body(request.body) if request.body.strip() else _queried(request)
+        preconditions = chosen.get("preconditions") or {}
+        dry_run, policy = chosen.get("dryRun") or [], chosen.get("propagationPolicy")
+        causes = []
+        if set(dry_run) - {"All"}:
+            causes.append(unsupported("dryRun", dry_run, ("All",)))
         if policy is not None and policy not in PROPAGATIONS:
-            cause = unsupported("propagationPolicy", policy, (*PROPAGATIONS, "nil"))
-            raise invalid_options("DeleteOptions", cause)
+            causes.append(unsupported("propagationPolicy", policy, (*PROPAGATIONS, "nil")))
+        if causes:
+            raise invalid_options("DeleteOptions", *causes)
         return cls(
-            dry_run="dryRun" in request.query or bool(body.get("dryRun")),
+            dry_run=bool(dry_run),
             uid=preconditions.get("uid") or "",
             resource_version=preconditions.get("resourceVersion") or "",
             propagation=policy,
         )
 
 
+def _queried(request: Request) -> dict[str, Value]:
+    query = request.query
+    found: dict[str, Value] = {"dryRun": [query["dryRun"]] if "dryRun" in query else []}
+    return {**found, "propagationPolicy": query.get("propagationPolicy")}
+
+
 def _body(raw: bytes) -> dict[str, Value]:
     try:
-        parsed = orjson.loads(raw) if raw.strip() else {}
+        parsed = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         raise bad_request(f"error decoding DeleteOptions: {error}") from None
     if not isinstance(parsed, dict):
         raise bad_request("error decoding DeleteOptions: the body is no object")
+    if not isinstance(parsed.get("dryRun", []), list):
+        raise bad_request("error decoding DeleteOptions: dryRun is no list")
     return parsed
