@@ -89,13 +89,19 @@ def list_items(node: Node, value: list[Value]) -> Iterator[tuple[str, Value]]:
                 yield f"k:{quote(named)}", item
 
 
+def _parts(node: Node | None, value: Value) -> list[tuple[str, Value]] | None:
+    """What is below a value, each with its element, or None if it is a leaf."""
+    if node is not None and is_map(node, value):
+        return [(f"f:{key}", each) for key, each in value.items()]
+    if node is not None and is_list(node, value):
+        return list(list_items(node, value))
+    return None
+
+
 def _children(node: Node | None, value: Value) -> dict[str, Value] | None:
     """What is below a value by element, or None if it is a leaf."""
-    if node is not None and is_map(node, value):
-        return {f"f:{key}": each for key, each in value.items()}
-    if node is not None and is_list(node, value):
-        return dict(list_items(node, value))
-    return None
+    parts = _parts(node, value)
+    return None if parts is None else dict(parts)
 
 
 def _below(node: Node, element: str) -> Node | None:
@@ -185,39 +191,39 @@ def merge(node: Node | None, live: Value, applied: Value) -> Value:
         laid = {key: merge(node.child(key), live.get(key), each) for key, each in applied.items()}
         return {**live, **laid}
     if isinstance(live, list) and isinstance(applied, list):
-        return _merge_items(node, dict(list_items(node, live)), dict(list_items(node, applied)))
+        return _merge_items(node, live, applied)
     return applied
 
 
-def _merge_items(node: Node, live: dict[str, Value], applied: dict[str, Value]) -> list[Value]:
+def _merge_items(node: Node, live: list[Value], applied: list[Value]) -> list[Value]:
     """Applied items keep their order; the others stay before what they stood before."""
-    merged: dict[str, Value] = {}
-    waiting = list(applied)
-    for element, item in live.items():
-        if element not in applied:
-            merged[element] = item
+    known, laid = dict(list_items(node, live)), dict(list_items(node, applied))
+    merged: list[Value] = []
+    waiting = list(laid)
+    for element, item in list_items(node, live):
+        if element not in laid:
+            merged.append(item)
         while element in waiting:
             following = waiting.pop(0)
-            merged[following] = merge(node.items, live.get(following), applied[following])
-    merged.update({element: applied[element] for element in waiting})
-    return list(merged.values())
+            merged.append(merge(node.items, known.get(following), laid[following]))
+    return [*merged, *(laid[element] for element in waiting)]
 
 
 def cut(node: Node | None, value: Value, paths: FieldSet) -> Value:
     """Return `value` without the fields of `paths`; a map or list that got empty is null."""
-    children = _children(node, value)
-    if not paths or not children or node is None:
-        return value if not paths or children is None else None
-    kept = {}
-    for element, each in children.items():
+    parts = _parts(node, value)
+    if not paths or not parts or node is None:
+        return value if not paths or parts is None else None
+    kept = []
+    for element, each in parts:
         if (element,) not in paths:
             inner = frozenset(path[1:] for path in paths if path[0] == element)
-            kept[element] = cut(_below(node, element), each, inner)
+            kept.append((element, cut(_below(node, element), each, inner)))
     if not kept:
         return None
     if isinstance(value, dict):
-        return {element[2:]: each for element, each in kept.items()}
-    return list(kept.values())
+        return {element[2:]: each for element, each in kept}
+    return [each for _, each in kept]
 
 
 def with_named_fields(root: Node, paths: Iterable[Path]) -> FieldSet:

@@ -100,6 +100,19 @@ def test_applied_items_keep_their_order_and_others_their_place() -> None:
     assert [item["name"] for item in merged["list"]] == ["b", "a", "x"]
 
 
+@pytest.mark.parametrize("key", ["map", "set", "list"])
+def test_null_applied_to_what_has_members_leaves_them(key: str) -> None:
+    live = {"map": {"x": "1"}, "set": ["x"], "list": [{"name": "x"}]}
+    assert merge(SCHEMA, live, {key: None}) == live
+
+
+def test_an_item_that_is_in_a_set_twice_stays_twice_and_is_a_difference() -> None:
+    live, once = {"set": ["x", "y", "x"]}, {"set": ["x", "y"]}
+    assert compare(SCHEMA, once, live).modified == {("f:set", 'v:"x"')}
+    assert merge(SCHEMA, live, {"set": ["y"]}) == live
+    assert cut(SCHEMA, live, frozenset({("f:set", 'v:"y"')})) == {"set": ["x", "x"]}
+
+
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda below: st.lists(below) | st.dictionaries(st.text(), below),
