@@ -193,12 +193,14 @@ def _read(raw: BaseHTTPResponse, max_bytes: int) -> Answer:
 
 
 def _body(raw: BaseHTTPResponse, max_bytes: int) -> bytes:
-    announced = raw.headers.get("Content-Length", "")
-    if announced.isdecimal():
-        if int(announced) > max_bytes:
-            raise AnswerTooLarge(f"an answer of {announced} bytes; {max_bytes} is the limit")
-        return raw.read(decode_content=False)
-    body = raw.read(max_bytes + 1, decode_content=False)
-    if len(body) > max_bytes:
-        raise AnswerTooLarge(f"an answer of more than {max_bytes} bytes")
-    return body
+    if raw.headers.get("Transfer-Encoding", "").lower() == "chunked":
+        body = raw.read(max_bytes + 1, decode_content=False)
+        if len(body) > max_bytes:
+            raise AnswerTooLarge(f"an answer of more than {max_bytes} bytes")
+        return body
+    length = raw.headers.get("Content-Length", "")
+    if not length.isdecimal():  # it ends where the connection ends, or breaks: nobody can tell
+        raise OutcomeUnknown("an answer that does not say how long it is")
+    if int(length) > max_bytes:
+        raise AnswerTooLarge(f"an answer of {length} bytes; {max_bytes} is the limit")
+    return raw.read(decode_content=False)
