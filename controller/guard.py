@@ -1,23 +1,51 @@
 """Whether a deletion is meant: an uninstall deletes objects too, and must empty nothing."""
 
+import math
+import threading
+from collections.abc import Callable
+
 from controller.api import Kind
 from controller.kube import Kube
-from controller.reasoned import fail
+from controller.reasoned import ReasonedError, fail
 from controller.reasons import Reason
 from informers import ApiFailure, StatusError, StatusKind
 
+REMEMBERED_SECONDS = 10.0  # what is asked for every waiting deletion is asked that rarely
+
 
 class UninstallGuard:
-    """Asks right before each deletion in lldap. Any thread."""
+    """Tells an uninstall from deletions that are meant. Any thread."""
 
-    def __init__(self, kube: Kube, namespace: str) -> None:
+    def __init__(self, kube: Kube, namespace: str, monotonic: Callable[[], float]) -> None:
         self._kube = kube
         self._namespace = namespace
+        self._monotonic = monotonic
+        self._lock = threading.Lock()  # guards _asked
+        self._asked: dict[str, tuple[float, bool]] = {}
+
+    def lately(self, kind: Kind) -> bool:
+        """Whether it was an uninstall a moment ago; False where nobody could say.
+
+        For what need not wait for lldap in an uninstall. Before a deletion ask `uninstalling`.
+        """
+        now = self._monotonic()
+        with self._lock:
+            asked, answer = self._asked.get(kind.kind, (-math.inf, False))
+        if now - asked < REMEMBERED_SECONDS:
+            return answer
+        try:
+            answer = self.uninstalling(kind)
+        except ReasonedError:
+            answer = False
+        with self._lock:
+            self._asked[kind.kind] = now, answer
+        return answer
 
     def uninstalling(self, kind: Kind) -> bool:
         """True: the CRD or the operator's namespace goes, so every deletion counts as Retain.
 
-        Raises ReasonedError when the API server gave no clear answer: the deletion waits.
+        Asked right before each deletion in lldap. Raises ReasonedError when the API server gave
+        no clear answer: the deletion waits.
         """
         return self._definition_goes(kind) or self._namespace_goes()
 

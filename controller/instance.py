@@ -9,17 +9,20 @@ from controller.attributes import AttributeDependencies
 from controller.brake import Brake
 from controller.cache import Cache
 from controller.clock import Clock
-from controller.events import Events
+from controller.events import EventReason, Events
 from controller.gate import Gate
 from controller.guard import UninstallGuard
 from controller.kube import Kube
 from controller.locks import KeyedLocks
+from controller.metrics_lldap import LldapMetrics
+from controller.metrics_objects import ObjectMetrics
 from controller.ownership import Ownership, Target
 from controller.reasoned import fail
 from controller.reasons import Reason
 from controller.resource import Resource
 from controller.rules import Rules
 from controller.seal import Sealer
+from controller.servers import Servers
 from controller.statuswriter import StatusWriter
 from lldap import Client, Group, Mirror, NotFound, User
 from lldap.names import BUILT_IN_GROUPS, group_key
@@ -44,7 +47,10 @@ class Instance:
     sealer: Sealer
     brake: Brake
     guard: UninstallGuard
+    servers: Servers
     events: Events
+    metrics: ObjectMetrics
+    lldap_metrics: LldapMetrics
     clock: Clock
     prepare: Callable[[], None]
     """Makes sure that lldap has the mark attribute; before any other write."""
@@ -63,9 +69,15 @@ class Instance:
         except NotFound:
             self.mirror.drop_user(user_id)
             return None
+        if any(not self._is_shown(*group) for group in groups.items()):
+            self.refresh()  # a group is new or renamed: by its name it may hand out rights
         self.mirror.put_user(user)
         self.mirror.set_groups(user.id, groups)
         return user
+
+    def _is_shown(self, group_id: int, name: str) -> bool:
+        group = self.mirror.group(group_id)
+        return group is not None and group.display_name == name
 
     def read_group(self, group_id: int) -> Group | None:
         """The group as it is now; the mirror learns of it. The caller holds its lock."""
@@ -81,12 +93,13 @@ class Instance:
 
     def user_target(self, user: User) -> Target:
         """The account as far as ownership goes."""
-        return Target(f"user {user.id}", user.uuid, user.attributes, self.is_privileged(user))
+        rights = "is in a built-in group of lldap" if self.is_privileged(user) else ""
+        return Target(f"user {user.id}", user.uuid, user.attributes, rights)
 
     def group_target(self, group: Group) -> Target:
         """The group as far as ownership goes."""
-        words = f"group {group.display_name}"
-        return Target(words, group.uuid, group.attributes, bool(group.members))
+        rights = "has members" if group.members else ""
+        return Target(f"group {group.display_name}", group.uuid, group.attributes, rights)
 
     def is_privileged(self, user: User) -> bool:
         """Whether the account is in a built-in group: services bind with the read-only ones."""
@@ -117,6 +130,18 @@ class Instance:
             f"user {user.id} is in a built-in group of lldap and is changed only from the "
             f"namespace {self.rules.virtual_group_namespace}: move the object there, or take the "
             "account out of the group",
+        )
+
+    # --- what a rule keeps -----------------------------------------------------------------
+
+    def leave(self, kind: Kind, resource: Resource, reason: Reason, what: str, why: str) -> None:
+        """Say that the object goes and that `what` of lldap stays untouched, and count it.
+
+        No rule may keep an object from going; so people have to learn what it leaves behind.
+        """
+        self.metrics.left_behind(kind.kind, reason)
+        self.events.warning(
+            resource, EventReason.LEFT_ALONE, f"{what} stays in lldap as it is: {why}"
         )
 
     @contextmanager

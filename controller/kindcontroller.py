@@ -59,18 +59,22 @@ class KindController:
 
     def _forget(self, key: str) -> Result:
         self._instance.gate.forget((self.kind.kind, key))
+        self._instance.servers.forget(self.kind.kind, key)
         self._gone(key)
         return DONE
 
     def _serve(self, resource: Resource) -> Result:
+        ownership = self._instance.ownership
         match service(resource, self._instance.rules.instance):
             case Service.FOREIGN:
                 return DONE
             case Service.TO_RELEASE:
                 return self._release(resource)
-            case Service.HELD if not resource.deleting and not self._marked_ours(resource):
+            case Service.HELD if not (resource.deleting or ownership.has_any(resource)):
                 return self._show_held(resource)
         self._held_since.pop(resource.uid, None)
+        if self._instance.servers.contested(resource):
+            return self._show_contested(Resource(resource.raw))
         if is_paused(resource):
             return self._show(resource, Reason.PAUSED, f"{resource.key} is paused: nothing is done")
         return self._run(resource)
@@ -89,10 +93,6 @@ class KindController:
 
     # --- objects of another instance -------------------------------------------------------
 
-    def _marked_ours(self, resource: Resource) -> bool:
-        mirror = self._instance.mirror
-        return bool(mirror.users_by_index(resource.uid) or mirror.groups_by_index(resource.uid))
-
     def _show_held(self, resource: Resource) -> Result:
         now = self._instance.clock.monotonic()
         since = self._held_since.setdefault(resource.uid, now)
@@ -104,6 +104,18 @@ class KindController:
         if now - since >= HELD_SECONDS:
             self._instance.events.warning(resource, Reason.HELD_BY_OTHER_INSTANCE, message)
         return self._show(resource, Reason.HELD_BY_OTHER_INSTANCE, message)
+
+    def _show_contested(self, resource: Resource) -> Result:
+        """Say once that two operators serve the object, then leave it to the other."""
+        if not self._instance.servers.tell_once(resource):
+            return DONE
+        message = (
+            f"{resource.key} is served by another operator of instance "
+            f"{self._instance.rules.instance} too, with another lldap: this one leaves it alone. "
+            "Stop one of the two, then restart the other"
+        )
+        self._instance.events.warning(resource, Reason.CONFLICT, message)
+        return self._show(resource, Reason.CONFLICT, message)
 
     def _release(self, resource: Resource) -> Result:
         """Leave lldap as it is but for our mark, then the finalizer, then the status."""

@@ -7,11 +7,16 @@ adoption, and survives the loss of any status. Its value is
 """
 
 import enum
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Final
 
 from controller.api.names import MARK_ATTRIBUTE
+
+_WORD, _KEY = "([^/ ]+)", "([^/ ]+)/([^/ ]+)"
+_MARK: Final = re.compile(f"(created|adopted) {_WORD} {_WORD} {_KEY} {_WORD}")
+_INVITATION: Final = re.compile(f"invite {_WORD} {_KEY}")
 
 
 class Origin(enum.StrEnum):
@@ -45,10 +50,6 @@ class Mark:
         """The object's `namespace/name`."""
         return f"{self.namespace}/{self.name}"
 
-    def given_to(self, namespace: str, name: str, uid: str) -> Self:
-        """The heir's mark: the origin stays, so that its deletion policy means the same."""
-        return type(self)(self.origin, self.cluster, self.instance, namespace, name, uid)
-
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
@@ -57,6 +58,9 @@ class Invitation:
     instance: str
     namespace: str
     name: str
+
+    def __str__(self) -> str:
+        return f"invite {self.instance} {self.key}"
 
     @property
     def key(self) -> str:
@@ -70,25 +74,27 @@ class UnknownMark:
 
     text: str
 
+    def __str__(self) -> str:
+        return self.text
+
 
 AnyMark = Mark | Invitation | UnknownMark
 
 
 def parse(text: str) -> AnyMark | None:
-    """Read one value of the mark attribute; nothing is raised, the empty text is no mark."""
-    if not text:
+    """Read one value of the mark attribute; nothing is raised, the empty text is no mark.
+
+    People type invitations: spaces too many do not count.
+    """
+    words = " ".join(text.split())
+    if not words:
         return None
-    words = text.split(" ")
-    match words:
-        case ["created" | "adopted" as origin, cluster, instance, key, uid] if uid and cluster:
-            namespace, slash, name = key.partition("/")
-            if slash and namespace and name:
-                return Mark(Origin(origin), cluster, instance, namespace, name, uid)
-        case ["invite", instance, key]:
-            namespace, slash, name = key.partition("/")
-            if slash and namespace and name:
-                return Invitation(instance, namespace, name)
-    return UnknownMark(text[:64])
+    if found := _MARK.fullmatch(words):
+        origin, *rest = found.groups()
+        return Mark(Origin(origin), *rest)
+    if found := _INVITATION.fullmatch(words):
+        return Invitation(*found.groups())
+    return UnknownMark(words)
 
 
 def mark_of(attributes: Mapping[str, Sequence[str]]) -> AnyMark | None:
@@ -99,8 +105,5 @@ def mark_of(attributes: Mapping[str, Sequence[str]]) -> AnyMark | None:
 
 def owner_uid(attributes: Mapping[str, Sequence[str]]) -> str | None:
     """The uid in the mark: by it the mirror finds the target of an object."""
-    values = attributes.get(MARK_ATTRIBUTE)
-    if not values:
-        return None
-    mark = parse(values[0])
+    mark = mark_of(attributes)
     return mark.uid if isinstance(mark, Mark) else None

@@ -36,6 +36,7 @@ from controller.resource import Resource
 from controller.resync import Resync
 from controller.rules import Rules
 from controller.seal import Sealer
+from controller.servers import Servers
 from controller.service import Service, metadata_only, service, stub_foreign
 from controller.statuswriter import StatusWriter
 from controller.user import UserReconciler
@@ -170,6 +171,7 @@ class Operator:
         mirror = Mirror(rules.own_user, owner_uid, clock=parts.clock)
         connection = Connection(parts.session, client, mirror, rules)
         kube = Kube(parts.rest, self.own_writes)
+        servers = Servers(kube, lambda: mirror.server_uuid)
         cache = Cache(self._listers(), self.secrets.lister)
         sealer = Sealer(parts.hash_key)
         return Instance(
@@ -186,15 +188,18 @@ class Operator:
             locks=KeyedLocks(),
             cache=cache,
             kube=kube,
-            status=StatusWriter(kube),
-            ownership=Ownership(rules, cache, kube, sealer),
+            status=StatusWriter(kube, servers.note),
+            ownership=Ownership(rules, cache, kube, sealer, mirror),
             dependencies=AttributeDependencies(
                 cache, mirror, required=rules.require_attribute_schema
             ),
             sealer=sealer,
             brake=Brake(parts.max_deletions_per_minute, parts.clock.monotonic),
-            guard=UninstallGuard(kube, parts.own_namespace),
+            guard=UninstallGuard(kube, parts.own_namespace, parts.clock.monotonic),
+            servers=servers,
             events=parts.events,
+            metrics=parts.metrics.objects,
+            lldap_metrics=parts.metrics.lldap,
             clock=parts.clock,
             prepare=MarkAttribute(client, mirror).ensure,
             refresh=connection.refresh,

@@ -14,10 +14,14 @@ from controller.api import (
     Kind,
 )
 from controller.cache import can_inherit
+from controller.credentials import CredentialsError
 from controller.events import EventReason
+from controller.explain import closes_gate, explain_probe
+from controller.finalizers import ObjectGone, reread
+from controller.indexes import TARGET, indexes
 from controller.instance import Instance
 from controller.mark import Mark, Origin
-from controller.ownership import Standing, Target
+from controller.ownership import Standing, Target, recorded_origin
 from controller.password import forget as forget_password
 from controller.reasoned import ReasonedError, fail
 from controller.reasons import Reason
@@ -28,6 +32,11 @@ from lldap import Target as LldapTarget
 from lldap.names import BUILT_IN_ATTRIBUTES
 
 _LOG = logging.getLogger("controller.owned")
+
+RECORD_LOST = (
+    "the status is not as the operator left it, or the hash key is another: what was recorded "
+    "there does not count; only what lldap says now does"
+)
 
 MarkValue = Mapping[str, tuple[str, ...]]
 
@@ -81,14 +90,16 @@ def void_if_other_account(resource: Resource, uuid: str, server: str | None) -> 
 
 def record_account(instance: Instance, resource: Resource, uuid: str, target: Target) -> None:
     """Put into the status whose account it is, under seal."""
-    status, rules = resource.status, instance.rules
+    status, rules, ownership = resource.status, instance.rules, instance.ownership
+    if ownership.record_is_lost(resource):
+        instance.events.warning(resource, EventReason.RECORD_LOST, RECORD_LOST)
     status["instance"] = rules.instance
     status["server"] = instance.mirror.server_uuid
     status["uuid"] = uuid
-    origin = instance.ownership.origin(resource, target)
+    origin = ownership.origin(resource, target)
     if origin is not None:
         status["origin"] = origin.recorded
-    seal = instance.sealer.seal(resource.uid, rules.instance, [uuid])
+    seal = ownership.seal(resource, uuid, origin)
     if seal is None:
         status.pop("seal", None)
     else:
@@ -130,10 +141,13 @@ class Owned:
         return {MARK_ATTRIBUTE: (str(self._instance.ownership.new_mark(resource, origin)),)}
 
     def mark_for(self, resource: Resource, target: Target, standing: Standing) -> MarkValue:
-        """The mark with which a target that exists becomes this object's."""
-        origin = None
-        if standing is not Standing.ADOPT:  # put back or taken back: the origin stays
-            origin = self._instance.ownership.origin(resource, target)
+        """The mark with which a target that exists becomes this object's.
+
+        What is put back or taken back keeps its origin.
+        """
+        origin = self._instance.ownership.origin(resource, target)
+        if standing is Standing.TAKE_BACK and isinstance(target.mark, Mark):
+            origin = target.mark.origin
         return self.new_mark(resource, origin or Origin.ADOPTED)
 
     def tell_taken(self, resource: Resource, target: Target, standing: Standing) -> None:
@@ -168,27 +182,42 @@ class Owned:
     # --- letting go --------------------------------------------------------------------------
 
     def deletion_policy(self, resource: Resource, target: Target | None) -> DeletionPolicy:
-        """The spec's word; without one, Delete for what we created and Retain for the rest.
+        """What deleting the object means now.
 
-        Where nothing tells the origin it is Delete, which looks into lldap before it acts.
+        The spec's word; without one, Delete for what we created and Retain for the rest, by
+        the mark. Where lldap does not say it, the status may say Retain; else it is Delete,
+        which looks into lldap before it acts. In an uninstall everything is Retain.
         """
+        policy = self._declared_policy(resource, target)
+        if policy is DeletionPolicy.DELETE and self._instance.guard.lately(self._kind):
+            return DeletionPolicy.RETAIN
+        return policy
+
+    def _declared_policy(self, resource: Resource, target: Target | None) -> DeletionPolicy:
         word = resource.spec.get("deletionPolicy")
         if word in set(DeletionPolicy):
             return DeletionPolicy(word)
-        if self._instance.ownership.origin(resource, target) is Origin.ADOPTED:
-            return DeletionPolicy.RETAIN
-        return DeletionPolicy.DELETE
+        origin = self._instance.ownership.origin(resource, target) if target else None
+        origin = origin or recorded_origin(resource)
+        return DeletionPolicy.RETAIN if origin is Origin.ADOPTED else DeletionPolicy.DELETE
 
     @contextmanager
     def best_effort(self, resource: Resource, locks: list[tuple[str, str]]) -> Iterator[None]:
-        """For what is done only if lldap answers: its failure holds nothing up."""
+        """For what is done only if lldap answers: its failure holds nothing up.
+
+        Nor does it hold up the next object: like any other failure it may close the gate.
+        """
+        instance = self._instance
         try:
-            with self._instance.writing(self._kind, resource, locks):
+            with instance.writing(self._kind, resource, locks):
                 yield
-        except (LldapError, ReasonedError) as error:
-            _LOG.warning("%s %s: its mark stays in lldap: %s", self._kind.kind, resource.key, error)
+        except (LldapError, CredentialsError, ReasonedError) as error:
+            why = explain_probe(error)
+            if closes_gate(error):
+                instance.gate.close(why)
+            _LOG.warning("%s %s: its mark stays: %s", self._kind.kind, resource.key, why.message)
         finally:
-            self._instance.gate.forget((self._kind.kind, resource.key))
+            instance.gate.forget((self._kind.kind, resource.key))
 
     def undo(self, resource: Resource, goodbye: Goodbye, *, keep: bool) -> None:
         """Hand over, unmark or delete a target; with `keep` it is never deleted.
@@ -197,21 +226,25 @@ class Owned:
         """
         ownership, target = self._instance.ownership, goodbye.target
         if not ownership.is_ours(resource, target):
-            if ownership.recorded(resource, target.uuid):
-                self._left_alone(resource, target, "its mark names another owner")
-            return
-        if not goodbye.writable:
-            self._left_alone(
-                resource, target, "it has rights in lldap that this namespace may not touch"
-            )
-            return
-        if self._hand_over(resource, goodbye):
-            return
-        stays = keep or self.deletion_policy(resource, target) is DeletionPolicy.RETAIN
-        if stays or self._instance.guard.uninstalling(self._kind):
+            if not keep:
+                self.leave(resource, _whose(target), target.words, _not_ours(target))
+        elif not goodbye.writable:
+            why = f"it {target.rights}, and this namespace may not change such an account"
+            self.leave(resource, Reason.PROTECTED_ACCOUNT, target.words, why)
+        elif not self._hand_over(resource, goodbye):
+            self._keep_or_delete(resource, goodbye, keep=keep)
+
+    def leave(self, resource: Resource, reason: Reason, what: str, why: str) -> None:
+        """See Instance.leave."""
+        self._instance.leave(self._kind, resource, reason, what, why)
+
+    def _keep_or_delete(self, resource: Resource, goodbye: Goodbye, *, keep: bool) -> None:
+        instance, target = self._instance, goodbye.target
+        stays = keep or self._declared_policy(resource, target) is DeletionPolicy.RETAIN
+        if stays or instance.guard.uninstalling(self._kind):
             self._retain(resource, goodbye)
             return
-        self._instance.brake.pass_or_wait(resource.uid, target.words)
+        instance.brake.pass_or_wait(resource.uid, target.words)
         self._delete(resource, goodbye)
 
     def _retain(self, resource: Resource, goodbye: Goodbye) -> None:
@@ -228,22 +261,22 @@ class Owned:
         except NotFound:
             pass  # somebody was faster: success
         except Refused:
-            self._left_alone(resource, goodbye.target, "lldap guards it")
+            self.leave(resource, Reason.REFUSED, goodbye.target.words, "lldap guards it")
             return
         goodbye.forget()
         self._instance.events.normal(
             resource, EventReason.DELETED, f"{goodbye.target.words} was deleted in lldap"
         )
 
+    # --- handing over ------------------------------------------------------------------------
+
     def _hand_over(self, resource: Resource, goodbye: Goodbye) -> bool:
         """Give the target to the oldest other object of this namespace that claims it."""
         heir = self._heir(resource, goodbye.claim)
         if heir is None:
             return False
-        ownership = self._instance.ownership
-        origin = ownership.origin(resource, goodbye.target) or Origin.ADOPTED
-        mark: Mark = ownership.new_mark(heir, origin)
-        goodbye.mark({MARK_ATTRIBUTE: (str(mark),)})
+        origin = self._instance.ownership.origin(resource, goodbye.target) or Origin.ADOPTED
+        goodbye.mark(self.new_mark(heir, origin))
         goodbye.reread()
         note = f"{goodbye.target.words} was handed over from {resource.key} to {heir.key}"
         self._instance.events.normal(resource, EventReason.HANDED_OVER, note)
@@ -258,11 +291,28 @@ class Owned:
             and rival.uid != resource.uid
             and can_inherit(rival)
         ]
-        return min(heirs, key=lambda r: (r.created, r.key), default=None)
+        heirs.sort(key=lambda heir: (heir.created, heir.key))
+        return next((heir for heir in heirs if self._inherits_now(heir, claim)), None)
 
-    def _left_alone(self, resource: Resource, target: Target, why: str) -> None:
-        self._instance.events.warning(
-            resource,
-            EventReason.LEFT_ALONE,
-            f"{target.words} stays in lldap as it is: {why}",
-        )
+    def _inherits_now(self, heir: Resource, claim: str) -> bool:
+        """The same on the API server's own word.
+
+        The informer may not know yet that it is gone; then nobody would ever delete the target.
+        """
+        try:
+            reread(self._instance.kube, heir)
+        except ObjectGone:
+            return False
+        claims = indexes(self._kind, self._instance.rules.instance)[TARGET]
+        return can_inherit(heir) and claim in claims(heir.raw)
+
+
+def _whose(target: Target) -> Reason:
+    return Reason.NOT_ADOPTED if target.mark is None else Reason.CONFLICT
+
+
+def _not_ours(target: Target) -> str:
+    mark = target.mark
+    if mark is None:
+        return "nothing in lldap says that it is this object's"
+    return f'it is another\'s ("{mark}")'

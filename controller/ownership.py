@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from controller.api import Kind
-from controller.cache import Cache
+from controller.cache import Cache, in_dry_run
 from controller.config_values import Adoption
 from controller.kube import Kube
 from controller.mark import AnyMark, Invitation, Mark, Origin, mark_of
@@ -14,7 +14,9 @@ from controller.reasons import Reason
 from controller.resource import Resource
 from controller.rules import Rules
 from controller.seal import Sealer
+from controller.service import Service, service
 from informers import StatusError, StatusKind
+from lldap import Group, Mirror, User
 
 
 class Standing(enum.Enum):
@@ -31,14 +33,13 @@ class Standing(enum.Enum):
 class Target:
     """A user or a group of lldap as far as ownership goes.
 
-    `privileged`: taking it over would hand out rights: a member of a built-in group, or a
-    group that has members.
+    `rights` says in words why taking it over would hand out rights; empty if it would not.
     """
 
     words: str
     uuid: str
     attributes: Mapping[str, tuple[str, ...]]
-    privileged: bool
+    rights: str = ""
 
     @property
     def mark(self) -> AnyMark | None:
@@ -47,13 +48,19 @@ class Target:
 
 
 class Ownership:
-    """Decides; writes nothing. Any thread. May GET one object when it meets a foreign mark."""
+    """Decides; writes nothing. Any thread.
 
-    def __init__(self, rules: Rules, cache: Cache, kube: Kube, sealer: Sealer) -> None:
+    May GET one object when it meets the mark of one that the informers do not have.
+    """
+
+    def __init__(
+        self, rules: Rules, cache: Cache, kube: Kube, sealer: Sealer, mirror: Mirror
+    ) -> None:
         self._rules = rules
         self._cache = cache
         self._kube = kube
         self._sealer = sealer
+        self._mirror = mirror
 
     # --- what is ours --------------------------------------------------------------------
 
@@ -66,13 +73,13 @@ class Ownership:
 
     def marked_ours(self, resource: Resource, target: Target) -> bool:
         """Whether the mark is this object's; what it says as its name does not matter."""
-        mark = target.mark
-        return (
-            isinstance(mark, Mark)
-            and mark.cluster == self._rules.cluster
-            and mark.instance == self._rules.instance
-            and mark.uid == resource.uid
-        )
+        return self._is_mark_of(resource, target.mark)
+
+    def _is_mark_of(self, resource: Resource, mark: AnyMark | None) -> bool:
+        return isinstance(mark, Mark) and self._is_ours(mark) and mark.uid == resource.uid
+
+    def _is_ours(self, mark: Mark) -> bool:
+        return mark.cluster == self._rules.cluster and mark.instance == self._rules.instance
 
     def is_ours(self, resource: Resource, target: Target) -> bool:
         """Ours by the mark, or, where the mark was taken off, by the sealed record."""
@@ -80,19 +87,46 @@ class Ownership:
             return self.recorded(resource, target.uuid)
         return self.marked_ours(resource, target)
 
+    def has_any(self, resource: Resource) -> bool:
+        """Whether some user or group of lldap, as last read, has this object's mark."""
+        mirror, uid = self._mirror, resource.uid
+        found: list[User | Group] = [*mirror.users_by_index(uid), *mirror.groups_by_index(uid)]
+        return any(self._is_mark_of(resource, mark_of(each.attributes)) for each in found)
+
+    def origin(self, resource: Resource, target: Target) -> Origin | None:
+        """How a target of ours came to us: the mark's first word, else the sealed record's."""
+        mark = target.mark
+        if isinstance(mark, Mark):
+            return mark.origin if self.marked_ours(resource, target) else None
+        ours = mark is None and self.recorded(resource, target.uuid)
+        return recorded_origin(resource) if ours else None
+
+    # --- the record ------------------------------------------------------------------------
+
+    def seal(self, resource: Resource, uuid: str, origin: Origin | None) -> str | None:
+        """The seal over what is recorded of an account; None without a key.
+
+        The origin is under it: a mark that was taken off is put back with it.
+        """
+        return self._sealer.seal(resource.uid, self._rules.instance, _sealed(uuid, origin))
+
     def recorded(self, resource: Resource, uuid: str) -> bool:
         """Whether the object's status says under seal that it had this very account."""
         status = resource.recorded
-        return status.get("uuid") == uuid and self._sealer.holds(
-            status.get("seal"), resource.uid, self._rules.instance, [uuid]
+        return (
+            status.get("uuid") == uuid
+            and status.get("server") == self._mirror.server_uuid
+            and self._seal_holds(resource)
         )
 
-    def origin(self, resource: Resource, target: Target | None) -> Origin | None:
-        """How the target came to us: the mark's first word, else what the status says."""
-        mark = target.mark if target else None
-        if isinstance(mark, Mark):
-            return mark.origin
-        return {o.recorded: o for o in Origin}.get(str(resource.recorded.get("origin")))
+    def record_is_lost(self, resource: Resource) -> bool:
+        """Whether somebody else changed the record: its seal is there and does not hold."""
+        return resource.recorded.get("seal") is not None and not self._seal_holds(resource)
+
+    def _seal_holds(self, resource: Resource) -> bool:
+        status = resource.recorded
+        values = _sealed(status.get("uuid"), recorded_origin(resource))
+        return self._sealer.holds(status.get("seal"), resource.uid, self._rules.instance, values)
 
     # --- what may become ours --------------------------------------------------------------
 
@@ -101,53 +135,72 @@ class Ownership:
     ) -> Standing:
         """How the object stands to `target`, the holder of the name that it claims.
 
-        Raises ReasonedError: Conflict naming the holder, or NotAdopted.
+        Raises ReasonedError: Conflict naming the holder, or NotAdopted; and what the REST client
+        raises, if the API server did not say whether the holder lives.
         """
         if target is not None and self.marked_ours(resource, target):
             return Standing.OURS
-        if target is not None and target.mark is None and self.recorded(resource, target.uuid):
+        if target is not None and self.is_ours(resource, target):
             return Standing.UNMARKED
+        if target is not None and target.mark is not None:
+            self._yield_to_mark(kind, resource, target, target.mark)
         self.yield_to_holder(kind, resource, claim, target)
-        return Standing.FREE if target is None else self._unheld(kind, resource, target)
+        return Standing.FREE if target is None else self._unheld(resource, target)
 
-    def _unheld(self, kind: Kind, resource: Resource, target: Target) -> Standing:
+    def _yield_to_mark(self, kind: Kind, resource: Resource, target: Target, mark: AnyMark) -> None:
+        """Raise Conflict unless the mark is dead, or invites this very object."""
+        match mark:
+            case Mark():
+                if not self.dead(kind, mark):
+                    raise self._belongs(kind, resource, target, mark)
+            case Invitation():
+                if not self._invited(resource, mark):
+                    raise fail(
+                        Reason.CONFLICT,
+                        f"{target.words} is kept for {mark.key} of instance {mark.instance} by an "
+                        f"invitation in lldap: {resource.key} changes nothing",
+                    )
+            case _:
+                raise fail(
+                    Reason.CONFLICT,
+                    f"{target.words} has an owner that this operator does not know "
+                    f'("{mark}"): {resource.key} changes nothing. If it has none, let a lldap '
+                    "administrator remove the attribute kubernetes-owner",
+                )
+
+    def _invited(self, resource: Resource, mark: Invitation) -> bool:
+        return mark.instance == self._rules.instance and mark.key == resource.key
+
+    def _belongs(self, kind: Kind, resource: Resource, target: Target, mark: Mark) -> ReasonedError:
+        foreign = mark.cluster != self._rules.cluster
+        gone = "; if that cluster is gone, name it in LLDAP_DEAD_CLUSTERS" if foreign else ""
+        return fail(
+            Reason.CONFLICT,
+            f"{target.words} belongs to {kind.kind} {mark.key} of cluster {mark.cluster}, "
+            f"instance {mark.instance}: {resource.key} changes nothing. Delete one of the two "
+            f"objects{gone}",
+        )
+
+    def _unheld(self, resource: Resource, target: Target) -> Standing:
         mark = target.mark
-        if isinstance(mark, Mark) and self.dead(kind, mark):
-            if mark.key == resource.key:
-                return Standing.TAKE_BACK
-        elif isinstance(mark, Invitation):
-            if mark.instance == self._rules.instance and mark.key == resource.key:
-                return Standing.ADOPT
-        elif mark is not None:
-            raise self._another(resource, target, mark)
-        self._may_adopt(resource, target)
+        if isinstance(mark, Mark) and mark.key == resource.key:
+            return Standing.TAKE_BACK
+        if not isinstance(mark, Invitation):
+            self._may_adopt(resource, target)
         return Standing.ADOPT
 
     def _may_adopt(self, resource: Resource, target: Target) -> None:
-        adoption = self._rules.adoption
-        if adoption is Adoption.ALWAYS:
+        rules = self._rules
+        if rules.may_adopt(resource.namespace, privileged=bool(target.rights)):
             return
-        trusted = resource.namespace == self._rules.virtual_group_namespace
-        if adoption is Adoption.IF_UNPRIVILEGED and (trusted or not target.privileged):
-            return
-        invitation = f"invite {self._rules.instance} {resource.key}"
-        why = "has rights or members" if adoption is Adoption.IF_UNPRIVILEGED else "exists"
+        invitation = Invitation(rules.instance, resource.namespace, resource.name)
+        cautious = rules.adoption is Adoption.IF_UNPRIVILEGED
+        why = target.rights if cautious else "is in lldap already"
         raise fail(
             Reason.NOT_ADOPTED,
-            f"{target.words} {why} in lldap and no object manages it; LLDAP_ADOPTION={adoption} "
-            f"does not take it over. To allow it for this object alone, let a lldap administrator "
-            f'set the attribute kubernetes-owner there to "{invitation}"',
-        )
-
-    def _another(self, resource: Resource, target: Target, mark: AnyMark) -> ReasonedError:
-        if isinstance(mark, Mark):
-            whose = f"{mark.key} of cluster {mark.cluster}, instance {mark.instance}"
-        else:
-            whose = "an owner that this operator does not know"
-        return fail(
-            Reason.CONFLICT,
-            f"{target.words} belongs to {whose}: {resource.key} leaves it alone. Delete one of "
-            "the two objects, or let a lldap administrator remove the attribute kubernetes-owner",
+            f"{target.words} {why} and no object manages it; LLDAP_ADOPTION={rules.adoption} does "
+            "not take it over. To allow it for this object alone, let a lldap administrator set "
+            f'the attribute kubernetes-owner there to "{invitation}"',
         )
 
     # --- claims ------------------------------------------------------------------------------
@@ -156,40 +209,48 @@ class Ownership:
         self, kind: Kind, resource: Resource, claim: str, target: Target | None
     ) -> None:
         """Raise Conflict if another object of this instance has the better claim."""
-        rivals = [r for r in self._cache.claimants(kind, claim) if r.uid != resource.uid]
+        rivals = [r for r in self._cache.rivals(kind, claim) if r.uid != resource.uid]
         if not rivals:
             return
-        holder = self._holder(rivals, target) or self._first([*rivals, resource], target)
-        if holder is not None and holder.uid != resource.uid:
+        holder = self._holder(rivals, target) or _first(rivals, resource, target)
+        if holder is not resource:
             raise fail(
                 Reason.CONFLICT,
-                f"{kind.kind} {holder.key} holds {claim.replace(chr(10), ' in ')}: "
-                f"{resource.key} changes nothing. Delete one of the two objects",
+                f"{kind.kind} {holder.key} holds {claim}: {resource.key} changes nothing. Delete "
+                "one of the two objects",
             )
 
     def _holder(self, rivals: list[Resource], target: Target | None) -> Resource | None:
-        """The rival that has the target already, one that is being deleted included."""
+        """The rival that has the target already, be it going or in dry-run."""
         if target is None:
             return None
         return next((r for r in rivals if self.is_ours(r, target)), None)
 
-    def _first(self, contenders: list[Resource], target: Target | None) -> Resource | None:
-        """While nobody holds: whom a dead mark names, else the oldest."""
-        living = [r for r in contenders if not r.deleting]
-        mark = target.mark if target else None
-        named = mark.key if isinstance(mark, (Mark, Invitation)) else None
-        return min(living, key=lambda r: (r.key != named, r.created, r.key), default=None)
+    # --- dead marks ----------------------------------------------------------------------------
 
     def dead(self, kind: Kind, mark: Mark) -> bool:
-        """Whether the object that a mark names is gone, on the API server's own word."""
+        """Whether the object that a mark names is gone, on the API server's own word.
+
+        Raises what the REST client raises: an answer that is not clear says nothing.
+        """
+        if self._may_be_dead(mark) and mark.cluster == self._rules.cluster:
+            return self.seems_dead(kind, mark) and not self._lives(kind, mark)
+        return self._may_be_dead(mark)
+
+    def seems_dead(self, kind: Kind, mark: Mark) -> bool:
+        """The same by what the informers have, which may be old: calls nothing, for a metric."""
+        if self._may_be_dead(mark) and mark.cluster == self._rules.cluster:
+            found = self._cache.get(kind, mark.namespace, mark.name)
+            return found is None or not self._is_owner(found, mark)
+        return self._may_be_dead(mark)
+
+    def _may_be_dead(self, mark: Mark) -> bool:
         rules = self._rules
         if mark.instance != rules.instance:
             return False
-        if mark.cluster in rules.dead_clusters:
-            return True
-        if mark.cluster != rules.cluster or not rules.watches(mark.namespace):
-            return False
-        return not self._lives(kind, mark)
+        if mark.cluster == rules.cluster:
+            return rules.watches(mark.namespace)
+        return mark.cluster in rules.dead_clusters
 
     def _lives(self, kind: Kind, mark: Mark) -> bool:
         try:
@@ -198,4 +259,29 @@ class Ownership:
             if error.kind is StatusKind.NOT_FOUND:
                 return False
             raise
-        return bool(found["metadata"]["uid"] == mark.uid)
+        return self._is_owner(Resource(found), mark)
+
+    def _is_owner(self, found: Resource, mark: Mark) -> bool:
+        """Whether it is the object of the mark, and still of this instance.
+
+        One that went to another instance while lldap was down has left its mark behind.
+        """
+        served = service(found, self._rules.instance) is not Service.FOREIGN
+        return found.uid == mark.uid and served
+
+
+def recorded_origin(resource: Resource) -> Origin | None:
+    """What the status says of the origin. Anybody may have written it."""
+    return {o.recorded: o for o in Origin}.get(str(resource.recorded.get("origin")))
+
+
+def _sealed(uuid: object, origin: Origin | None) -> list[object]:
+    return [uuid, origin.recorded if origin else ""]
+
+
+def _first(rivals: list[Resource], resource: Resource, target: Target | None) -> Resource:
+    """While nobody holds: whom a dead mark or an invitation names, else the oldest."""
+    claimants = [r for r in rivals if not r.deleting and not in_dry_run(r)]
+    mark = target.mark if target else None
+    named = mark.key if isinstance(mark, (Mark, Invitation)) else None
+    return min([*claimants, resource], key=lambda r: (r.key != named, r.created, r.key))

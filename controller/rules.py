@@ -43,6 +43,16 @@ class Rules:
         """Whether objects of the namespace are seen."""
         return self.namespaces is None or namespace in self.namespaces
 
+    def hands_out_rights(self, namespace: str) -> bool:
+        """Whether who may write there may make an admin: memberships there can."""
+        return namespace == self.virtual_group_namespace
+
     def may_write_privileged(self, namespace: str) -> bool:
         """Whether an object there may write an account that has rights in lldap."""
-        return self.adoption is Adoption.ALWAYS or namespace == self.virtual_group_namespace
+        return self.adoption is Adoption.ALWAYS or self.hands_out_rights(namespace)
+
+    def may_adopt(self, namespace: str, *, privileged: bool) -> bool:
+        """Whether an object there may take over what is nobody's, uninvited."""
+        if self.adoption is Adoption.IF_UNPRIVILEGED:
+            return not privileged or self.hands_out_rights(namespace)
+        return self.adoption is Adoption.ALWAYS

@@ -9,6 +9,8 @@ import hashlib
 import hmac
 from collections.abc import Iterable
 
+LONGEST = 0xFFFF  # bytes of one value: what a length of two bytes can say
+
 
 def length_prefixed(value: bytes) -> bytes:
     """`value` behind its two-byte big-endian length, so that no two lists read alike."""
@@ -33,13 +35,12 @@ class Sealer:
         return hmac.new(self._key, message, hashlib.sha256).hexdigest()
 
     def holds(self, seal: object, uid: str, instance: str, values: Iterable[object]) -> bool:
-        """Whether `seal` is the one that this operator would write now."""
-        expected = self.seal(uid, instance, values)
-        return (
-            expected is not None
-            and isinstance(seal, str)
-            and hmac.compare_digest(expected.encode(), seal.encode())
-        )
+        """Whether `seal` is the one that this operator would write now, whatever stands there."""
+        texts = [str(value) for value in values]
+        if not isinstance(seal, str) or any(len(text.encode()) > LONGEST for text in texts):
+            return False
+        expected = self.seal(uid, instance, texts)
+        return expected is not None and hmac.compare_digest(expected.encode(), seal.encode())
 
     def password_hash(self, uid: str, value: bytes) -> str:
         """What status.passwordHash holds for a password.

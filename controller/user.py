@@ -311,11 +311,12 @@ class UserReconciler:
 
     def _undo(self, resource: Resource, *, keep: bool) -> None:
         user_id = _id_of(resource)
-        user = (
-            None
-            if user_id == self._instance.rules.own_user
-            else (self._instance.read_user(user_id))
-        )
+        if user_id == self._instance.rules.own_user:
+            if not keep:
+                why = "it is the operator's own account"
+                self._owned.leave(resource, Reason.PROTECTED_ACCOUNT, f"user {user_id}", why)
+            return
+        user = self._instance.read_user(user_id)
         if user is None:
             return
         client, mirror = self._instance.client, self._instance.mirror
