@@ -13,6 +13,9 @@ from lldap.models import AttributeSchema, Directory, Group, Schema, Target, User
 from lldap.names import LLDAP_ADMIN, attribute_key, email_key, group_key, user_key
 from lldap.picture import Index, Picture
 
+SLOW_READ_SECONDS = 2.0
+"""A read in pages costs lldap about this much for some thousand users, a whole one ever more."""
+
 
 class DirectoryReader(Protocol):
     """Reads all that lldap has, as `operations.Client` does."""
@@ -68,6 +71,7 @@ class Mirror:
         self._shown = 0
         self._shown_since: float | None = None
         self._generation = 0
+        self._slow = False
 
     # What was read
 
@@ -92,14 +96,19 @@ class Mirror:
     def refresh(self, reader: DirectoryReader, expected: Iterable[str] = ()) -> Refreshed:
         """Read lldap and show what was read, with what was changed since kept.
 
-        `expected` are ids of users that are probably there, beyond those shown already: they make
-        the first read of a large directory cheaper. Raises what the read raises, and NotAdmin if
-        lldap's lists do not show the operator's own account in lldap_admin: another account is
-        not shown everything, so that such a read is worth nothing. What is shown then stays.
+        `expected` are ids of users that are probably there, beyond those shown already. Once a
+        read took longer than SLOW_READ_SECONDS, ids help the reader to be quicker.
+
+        Raises what the read raises, and NotAdmin if lldap's lists do not show the operator's own
+        account in lldap_admin: another account is not shown everything, so that such a read is
+        worth nothing. What is shown then stays.
         """
         began = self._clock.monotonic()
         with self._reading() as (number, changes):
-            directory = reader.read_directory([*self._user_ids(), *expected])
+            try:
+                directory = reader.read_directory(self._known(expected))
+            finally:
+                self._notice_slowness(began)
             self._require_admin(directory)
             fresh = Picture.of(directory, self._index)
             return self._take_over(number, began, fresh, changes)
@@ -117,9 +126,14 @@ class Mirror:
             with self._lock:
                 self._reads = [other for other in self._reads if other is not changes]
 
-    def _user_ids(self) -> list[str]:
+    def _known(self, expected: Iterable[str]) -> list[str]:
         with self._lock:
-            return list(self._picture.users)
+            return [*self._picture.users, *expected] if self._slow else []
+
+    def _notice_slowness(self, began: float) -> None:
+        if self._clock.monotonic() - began > SLOW_READ_SECONDS:
+            with self._lock:
+                self._slow = True
 
     def _require_admin(self, directory: Directory) -> None:
         for group in directory.groups:

@@ -17,6 +17,7 @@ from lldap import (
     Unavailable,
     User,
 )
+from lldap.mirror import SLOW_READ_SECONDS
 from lldap.models import Digest, single
 from tests.support.clock import FakeClock
 
@@ -122,12 +123,33 @@ def test_age_generation_and_server_belong_to_the_read_that_is_shown() -> None:
     assert (mirror.generation, mirror.age, mirror.server_uuid) == (1, 5.0, "server-uuid")
 
 
-def test_a_refresh_names_the_users_that_are_probably_there() -> None:
+def test_after_a_slow_read_a_refresh_names_the_users_that_are_probably_there() -> None:
+    clock = FakeClock()
     source = Source(user("bob"))
-    mirror = Mirror("admin", mark, clock=FakeClock())
+    mirror = mirror_of(source, clock)
+    source.during = lambda: clock.advance(SLOW_READ_SECONDS + 0.1)
+    mirror.refresh(source, expected=["al"])
+    source.during = lambda: None
     mirror.refresh(source, expected=["al"])
     mirror.refresh(source)
-    assert source.known == [["al"], ["bob"]]
+    assert source.known == [[], [], ["bob", "al"], ["bob"]]
+
+
+def test_a_read_that_failed_because_it_was_slow_counts_as_slow() -> None:
+    clock = FakeClock()
+    source = Source()
+    mirror = Mirror("admin", mark, clock=clock)
+
+    def time_out() -> None:
+        clock.advance(300.0)
+        raise Unavailable("no whole answer")
+
+    source.during = time_out
+    with pytest.raises(Unavailable):
+        mirror.refresh(source)
+    source.during = lambda: None
+    mirror.refresh(source, expected=["al"])
+    assert source.known == [[], ["al"]]
 
 
 def test_long_values_are_kept_as_digests_only() -> None:
