@@ -1,0 +1,276 @@
+"""The transport of the product: on the `kubernetes` package's ApiClient."""
+
+import http
+import threading
+import time
+import urllib.parse
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import urllib3
+from urllib3.connection import HTTPConnection, HTTPSConnection
+
+from informers.connection import (
+    CALL_ERRORS,
+    SOCKET_OPTIONS,
+    OpenReaders,
+    TimedConnection,
+    TimedTLSConnection,
+    cause_of,
+    is_timeout,
+)
+from informers.errors import (
+    AnswerTooLarge,
+    ApiFailure,
+    ConnectionFailed,
+    DeadlineExceeded,
+    StreamClosed,
+)
+from informers.transport import NO_HEADERS, Query, RawResponse
+
+if TYPE_CHECKING:
+    from kubernetes.client import ApiClient  # takes a second to import; the caller has done so
+
+MAX_BYTES: Final = 512 * 1024 * 1024
+"""A list of 100,000 large objects; more than this is a fault of the server or the way to it."""
+
+CONNECT_SECONDS: Final = 5.0
+"""Until a connection stands, TLS included. Also what stopping can wait for at worst."""
+
+PIECE_BYTES: Final = 4 * 1024 * 1024
+CHUNK_BYTES: Final = 64 * 1024
+
+
+class ApiClientTransport:
+    """Uses the ApiClient's connections, TLS, proxy and credentials; its models are bypassed.
+
+    Promises what Transport promises, and that `close` ends calls in progress. Credentials are
+    asked for on each call, so that a rotated token file or an exec plugin's new token counts at
+    once. Certificates given to the ApiClient are read again with each new connection. One
+    transport for an ApiClient; no SOCKS proxies. Any thread.
+    """
+
+    def __init__(
+        self,
+        api_client: "ApiClient",
+        *,
+        user_agent: str,
+        pool_size: int = 8,
+        max_bytes: int = MAX_BYTES,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`pool_size`: connections kept alive. Raises ValueError if it cannot have them."""
+        self._configuration = api_client.configuration
+        self._manager: urllib3.PoolManager = api_client.rest_client.pool_manager
+        self._user_agent = user_agent
+        self._max_bytes = max_bytes
+        self._readers = OpenReaders()
+        self._closed = threading.Event()
+        # One thread refreshes the credentials, which may run a plugin for seconds; the others
+        # wait for what it got.
+        self._credentials = threading.Lock()
+        self._manager.connection_pool_kw["maxsize"] = pool_size
+        self._manager.connection_pool_kw.setdefault("socket_options", SOCKET_OPTIONS)
+        self._pool = self._make_pool(monotonic)
+        self._prefix = self._target_prefix()
+        # The pool was made with this proxy. Pinned, the configuration no longer reads the whole
+        # environment each time that a refresh of the token sets its host again.
+        self._configuration.proxy = self._configuration.proxy
+
+    @property
+    def host(self) -> str:
+        """Host and port of the server, as a label for metrics."""
+        return urllib.parse.urlsplit(str(self._configuration.host)).netloc
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query = (),
+        headers: Mapping[str, str] = NO_HEADERS,
+        body: bytes | None = None,
+        timeout: float,
+    ) -> RawResponse:
+        """Send and read the whole answer within `timeout` seconds, all in all."""
+        response = self._open(
+            method, path, query=query, headers=headers, body=body, timeout=timeout
+        )
+        try:
+            content = self._read_all(response)
+        except CALL_ERRORS as error:
+            raise _failure(method, path, error) from error
+        finally:
+            if not response.closed:
+                response.close()
+        return RawResponse(response.status, response.headers, content)
+
+    def stream(
+        self,
+        path: str,
+        *,
+        query: Query = (),
+        headers: Mapping[str, str] = NO_HEADERS,
+        timeout: float,
+        read_timeout: float,
+    ) -> "HTTPStream":
+        """GET; an answer other than 200 must come whole within `timeout`."""
+        response = self._open("GET", path, query=query, headers=headers, body=None, timeout=timeout)
+        connection = response.connection
+        assert isinstance(connection, TimedConnection)
+        assert connection.reader is not None
+        if response.status == http.HTTPStatus.OK:
+            connection.reader.idle_after(read_timeout)
+        return HTTPStream(response, connection.reader.abort, path)
+
+    def close(self) -> None:
+        """End all calls, also those in progress, and let go of all connections."""
+        self._closed.set()
+        self._readers.abort_all()
+        self._pool.close()
+
+    def _open(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        timeout: float,
+    ) -> urllib3.BaseHTTPResponse:
+        if self._closed.is_set():
+            raise ConnectionFailed(f"{method} {path}: the transport is closed", sent=False)
+        target = f"{self._prefix}{path}"
+        if query:
+            target += "?" + urllib.parse.urlencode(query)
+        try:
+            return self._pool.urlopen(
+                method,
+                target,
+                body=body,
+                headers={**headers, **self._own_headers()},
+                retries=False,
+                redirect=False,
+                assert_same_host=False,
+                timeout=urllib3.Timeout(total=timeout, connect=min(timeout, CONNECT_SECONDS)),
+                preload_content=False,
+            )
+        except CALL_ERRORS as error:
+            raise _failure(method, path, error) from error
+
+    def _read_all(self, response: urllib3.BaseHTTPResponse) -> bytes:
+        pieces = []
+        size = 0
+        while piece := response.read(PIECE_BYTES):
+            pieces.append(piece)
+            size += len(piece)
+            if size > self._max_bytes:
+                raise AnswerTooLarge(f"the answer is longer than {self._max_bytes} bytes")
+        return b"".join(pieces)
+
+    def _own_headers(self) -> dict[str, str]:
+        headers = {"User-Agent": self._user_agent}
+        try:
+            with self._credentials:
+                value = self._configuration.get_api_key_with_prefix(
+                    "BearerToken", alias="authorization"
+                )
+        except Exception as error:  # noqa: BLE001 - token files, plugins, OIDC: anything
+            said = f"the credentials cannot be refreshed: {type(error).__name__}"
+            raise ConnectionFailed(said, sent=False) from None
+        if value:
+            headers["Authorization"] = _header_value(value)
+        return headers
+
+    def _make_pool(self, monotonic: Callable[[], float]) -> urllib3.HTTPConnectionPool:
+        pool = self._manager.connection_from_url(self._configuration.host)
+        kinds: dict[Any, type[TimedConnection]] = {
+            HTTPConnection: TimedConnection,
+            HTTPSConnection: TimedTLSConnection,
+        }
+        if pool.ConnectionCls not in kinds:
+            raise ValueError("a SOCKS proxy, or another transport on the same ApiClient")
+        make = partial(kinds[pool.ConnectionCls], readers=self._readers, monotonic=monotonic)
+        pool.ConnectionCls = make  # type: ignore[assignment]  # urllib3 only ever calls it
+        return pool
+
+    def _target_prefix(self) -> str:
+        """What stands before a path: the host's own path, or all of it for a plain HTTP proxy."""
+        host = str(self._configuration.host).rstrip("/")
+        parts = urllib.parse.urlsplit(host)
+        return host if self._manager.proxy and parts.scheme == "http" else parts.path
+
+
+def _header_value(secret: str) -> str:
+    """The credential without the line break of its file. http.client would quote a bad one."""
+    value = secret.strip()
+    if not (value.isascii() and value.isprintable()):
+        raise ConnectionFailed("the token holds characters that no header can", sent=False)
+    return value
+
+
+def _failure(method: str, path: str, error: Exception) -> ApiFailure:
+    """For what happened after the connection stood: the request may have been sent."""
+    if is_timeout(error):
+        return DeadlineExceeded(f"{method} {path}: no answer in time", sent=True)
+    return ConnectionFailed(f"{method} {path}: {type(cause_of(error)).__name__}", sent=True)
+
+
+class HTTPStream:
+    """One answer, read as it comes. `close`: any thread; the rest: one thread."""
+
+    def __init__(
+        self, response: urllib3.BaseHTTPResponse, abort: Callable[[], None], path: str
+    ) -> None:
+        self._response = response
+        self._abort = abort
+        self._path = path
+        self._lock = threading.Lock()  # guards _reading and _closed
+        self._reading = False
+        self._closed = False
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+        return self._response.status
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The HTTP headers."""
+        return self._response.headers
+
+    def read(self) -> bytes:
+        """See RawStream."""
+        with self._lock:
+            if self._closed:
+                raise StreamClosed(self._path)
+            self._reading = True
+        try:
+            return self._response.read1(CHUNK_BYTES)
+        except CALL_ERRORS as error:
+            raise _failure("GET", self._path, error) from error
+        finally:
+            self._after_read()
+
+    def close(self) -> None:
+        """See RawStream."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            reading = self._reading
+        if reading:
+            self._abort()
+        else:
+            self._response.close()
+
+    def _after_read(self) -> None:
+        with self._lock:
+            self._reading = False
+            closed = self._closed
+        if closed:
+            # Whoever closed left it to us: only the thread that reads may let go of the buffers.
+            self._response.close()
+            raise StreamClosed(self._path)

@@ -1,0 +1,27 @@
+"""What is taken off an object before it is stored."""
+
+from collections.abc import Callable
+
+from informers.objects import Object
+
+Transform = Callable[[Object], Object]
+"""Called once for each object received, before anybody else has it: it may change its argument.
+
+It must not raise: an error of it is a fault of the program and ends the reflector's step.
+"""
+
+
+def drop_metadata(*fields: str) -> Transform:
+    """A transform that removes these fields of `metadata`."""
+
+    def drop(obj: Object) -> Object:
+        metadata = obj["metadata"]
+        for field in fields:
+            metadata.pop(field, None)
+        return obj
+
+    return drop
+
+
+drop_managed_fields = drop_metadata("managedFields")
+"""They are often larger than the object and of use to nobody who only reads it."""

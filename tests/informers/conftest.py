@@ -1,0 +1,21 @@
+"""Fixtures of the tests that need a server with a script."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.informers.rawserver import (
+    Certificate,
+    Script,
+)
+from tests.informers.sites import Site
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
+    return Certificate(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture(params=["plain", "tls"])
+def site(request: pytest.FixtureRequest, certificate: Certificate) -> Callable[[Script], Site]:
+    return lambda script: Site(script, certificate if request.param == "tls" else None)
