@@ -58,6 +58,11 @@ def directory(data: Mapping[str, Any], lists: Iterable[str]) -> Directory:
     return Directory(users, groups, schema(data["schema"]))
 
 
+def ids(raw: list[Any]) -> list[str]:
+    """The ids of users. Raises WRONG_SHAPE."""
+    return [_text(user_id) for (user_id,) in _tuples(raw)]
+
+
 def group_names(raw: list[Any]) -> dict[int, str]:
     """The groups of a user: ids and names. Raises WRONG_SHAPE."""
     return dict(_tuples(raw))
@@ -139,8 +144,7 @@ class _Reader:
         return Group(_number(values[0]), display_name, uuid, creation_date, attributes)
 
     def group_with_members(self, values: list[Any]) -> Group:
-        members = frozenset([_text(user_id) for (user_id,) in _tuples(values[5])])
-        return replace(self.group(values), members=members)
+        return replace(self.group(values), members=frozenset(ids(values[5])))
 
     def attribute_schema(self, values: list[Any]) -> AttributeSchema:
         name, attribute_type, *flags = values

@@ -71,20 +71,20 @@ class Client:
         if not isinstance(found, tuple) or len(found) != 2:
             raise BadAnswer("user: the answer is not that user")
         user, groups = found
-        return _same_user(asked, user), _understood(asked, dict, groups)
+        return _same_user(asked, user), _understood(asked, answers.group_names, groups)
 
     def find_user_by_email(self, email: str) -> str | None:
-        """The id of the user with that e-mail, in any letter case."""
+        """The id of the user with that e-mail, in any letter case; None if nobody has it."""
+        asked = Asked("users")
         filters = {"eq": {"field": "email", "value": email}}
-        found = self._query(documents.USER_IDS, {"filters": filters}, Asked("users"))
-        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-            raise BadAnswer("users: the answer is no list of ids")
-        return found[0] if found else None
+        found = self._query(documents.USER_IDS, {"filters": filters}, asked)
+        return next(iter(_understood(asked, answers.ids, found)), None)
 
     def find_group_by_name(self, display_name: str) -> int | None:
-        """The id of the group of that name, in any letter case."""
+        """The id of the group of that name, in any letter case; None if there is none."""
         asked = Asked("groups")
-        names = _understood(asked, dict, self._query(documents.GROUP_NAMES, {}, asked))
+        found = self._query(documents.GROUP_NAMES, {}, asked)
+        names = _understood(asked, answers.group_names, found)
         wanted = group_key(display_name)
         return next((each for each, name in names.items() if group_key(name) == wanted), None)
 

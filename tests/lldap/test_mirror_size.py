@@ -8,7 +8,7 @@ import pytest
 from lldap import Mirror, answers
 from lldap.models import single
 from tests.lldap.answer_bodies import group_json, recorded_directory, user_json
-from tests.lldap.test_mirror import Source
+from tests.lldap.mirror_bed import Source
 from tests.support.clock import FakeClock
 
 USERS = 3000
