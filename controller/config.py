@@ -229,6 +229,27 @@ class Config:
         Address | None,
         Variable(values.address, "Where `/metrics` is served; 0 is nowhere.", default=":8080"),
     ]
+    metrics_tls_cert_file: Annotated[
+        Path | None,
+        Variable(
+            values.certificate_file,
+            "A certificate chain in PEM: `/metrics` is served over TLS with it, a new one as soon "
+            "as the file changes.",
+            shown="plain HTTP",
+        ),
+    ]
+    metrics_tls_key_file: Annotated[
+        Path | None, Variable(values.readable_file, "The private key of that certificate, in PEM.")
+    ]
+    metrics_auth: Annotated[
+        bool,
+        Variable(
+            values.boolean,
+            "Whether `/metrics` is only for tokens of accounts that may `get` that path; needs "
+            "TLS.",
+            default="false",
+        ),
+    ]
     health_address: Annotated[
         Address | None,
         Variable(

@@ -4,10 +4,12 @@ import difflib
 import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from controller.config_values import Address
 from controller.config_variable import Found
+from controller.servertls import server_context
 
 LEASE_MARGIN: Final = 15
 """A leader counts the last 1/LEASE_MARGIN of its lease as over: room for clocks that differ."""
@@ -40,6 +42,8 @@ def contradictions(found: Found) -> Iterator[Mistake]:
         (("renew_seconds", "retry_seconds"), _retry_before_renew),
         (("lease_seconds", "retry_seconds", "call_seconds"), _call_before_lease),
         (("metrics_address", "health_address"), _one_address_each),
+        (("metrics_tls_cert_file", "metrics_tls_key_file"), _certificate_and_key),
+        (("metrics_tls_cert_file", "metrics_auth"), _tokens_over_tls),
     )
     for fields, rule in rules:
         if all(field in found for field in fields):
@@ -112,6 +116,30 @@ def _one_address_each(metrics: Address | None, health: Address | None) -> Iterat
         yield Mistake(
             "HEALTH_ADDRESS",
             f"{health} is taken by METRICS_ADDRESS ({metrics}). Write another port.",
+        )
+
+
+def _certificate_and_key(certificate: Path | None, key: Path | None) -> Iterator[Mistake]:
+    if (certificate is None) is not (key is None):
+        missing = "METRICS_TLS_KEY_FILE" if key is None else "METRICS_TLS_CERT_FILE"
+        yield Mistake(missing, "is not set, but the other half of TLS is. Write both or none.")
+    elif certificate is not None and key is not None:
+        try:
+            server_context(certificate, key)
+        except OSError:
+            yield Mistake(
+                "METRICS_TLS_KEY_FILE",
+                "is not the key of the certificate in METRICS_TLS_CERT_FILE. Write the two that "
+                "belong together, in PEM and without a password.",
+            )
+
+
+def _tokens_over_tls(certificate: Path | None, auth: bool) -> Iterator[Mistake]:
+    if auth and certificate is None:
+        yield Mistake(
+            "METRICS_AUTH",
+            "is true without METRICS_TLS_CERT_FILE, so that the scraper's token could be read on "
+            "the way. Write a certificate and its key, or false.",
         )
 
 

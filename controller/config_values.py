@@ -145,7 +145,18 @@ def read_hash_key(path: Path) -> bytes:
     return key
 
 
+def readable_file(text: str) -> Path:
+    """The path of a file that can be read now."""
+    _read(Path(text))
+    return Path(text)
+
+
 def ca_file(text: str) -> Path:
+    """The path of a file with certificates in PEM of who may have signed another."""
+    return certificate_file(text)
+
+
+def certificate_file(text: str) -> Path:
     """The path of a file with certificates in PEM."""
     _read(Path(text))
     try:

@@ -24,6 +24,7 @@ from controller.httpmessage import (
     plain,
 )
 from controller.loop import FOREVER
+from controller.servertls import ServerTLS
 
 _logger = logging.getLogger(__name__)
 
@@ -51,10 +52,15 @@ class HTTPServer:
         *,
         clock: Clock,
         guard: Guard = admit_all,
+        tls: ServerTLS | None = None,
     ) -> None:
-        """`routes` by path. Raises OSError if nothing can listen on `address`."""
+        """`routes` by path; without `tls` plain HTTP.
+
+        Raises OSError if nothing can listen on `address`.
+        """
         self._routes = routes
         self._guard = guard
+        self._tls = tls
         self._clock = clock
         self._listener = _listen(address)
         self._wake_up, self._waker = socket.socketpair()
@@ -118,12 +124,20 @@ class HTTPServer:
 
     def _serve(self, connection: socket.socket) -> None:
         try:
-            request, response = self._answer_to(connection)
             connection.settimeout(REQUEST_SECONDS)
-            connection.sendall(encode(request, response))
-            connection.shutdown(socket.SHUT_WR)
-        except OSError as error:  # the peer went away or was too slow
+            if self._tls is None:
+                self._talk(connection)
+                return
+            with self._tls.context().wrap_socket(connection, server_side=True) as encrypted:
+                self._talk(encrypted)
+        except OSError as error:  # the peer went away, was too slow or speaks no TLS
             _logger.debug("a request to %s was not answered: %s", self.address, error)
+
+    def _talk(self, connection: socket.socket) -> None:
+        request, response = self._answer_to(connection)
+        connection.settimeout(REQUEST_SECONDS)
+        connection.sendall(encode(request, response))
+        connection.shutdown(socket.SHUT_WR)
 
     def _answer_to(self, connection: socket.socket) -> tuple[Request | None, Response]:
         request = None

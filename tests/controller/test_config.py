@@ -9,6 +9,7 @@ import pytest
 from controller.config import Config, ConfigError, add_flags, configuration_table, load
 from controller.config_values import Address, Adoption, LogFormat, LogLevel
 from controller.config_variable import detect
+from tests.support.certificates import Authority
 
 SECRET = "S3cr3t-CANARY-é"
 ENOUGH = {"LLDAP_URL": "http://lldap:17170", "LLDAP_ADMIN_PASSWORD": SECRET}
@@ -60,6 +61,9 @@ def test_the_defaults_are_those_of_the_table() -> None:
         retry_seconds=2.0,
         call_seconds=8.0,
         metrics_address=Address("", 8080),
+        metrics_tls_cert_file=None,
+        metrics_tls_key_file=None,
+        metrics_auth=False,
         health_address=Address("", 8081),
         log_level=LogLevel.INFO,
         log_format=LogFormat.JSON,
@@ -67,12 +71,15 @@ def test_the_defaults_are_those_of_the_table() -> None:
     )
 
 
-def everything(password: Path, key: Path) -> dict[str, str]:
+def everything(folder: Path) -> dict[str, str]:
     """Each variable set to something that is not its default."""
+    for name, content in {"password": "from-file\n", "key": "k" * 32}.items():
+        (folder / name).write_text(content)
+    Authority("ca").issue(folder / "tls.crt", folder / "tls.key")
     return {
         "LLDAP_URL": "https://ldap.example.com/sub/",
         "LLDAP_ADMIN_USERNAME": "operator",
-        "LLDAP_ADMIN_PASSWORD_FILE": str(password),
+        "LLDAP_ADMIN_PASSWORD_FILE": str(folder / "password"),
         "LLDAP_INSTANCE": "home",
         "WATCH_NAMESPACES": "team-a, team-b,team-a,",
         "POD_NAMESPACE": "ops",
@@ -83,7 +90,7 @@ def everything(password: Path, key: Path) -> dict[str, str]:
         "LLDAP_ADOPTION": "Never",
         "LLDAP_ALLOW_UNMANAGED_REFERENCES": "TRUE",
         "LLDAP_REQUIRE_ATTRIBUTE_SCHEMA": "false",
-        "LLDAP_PASSWORD_HASH_KEY_FILE": str(key),
+        "LLDAP_PASSWORD_HASH_KEY_FILE": str(folder / "key"),
         "LLDAP_MAX_DELETIONS_PER_MINUTE": "0",
         "RESYNC_SECONDS": "0",
         "WORKERS": "1",
@@ -95,6 +102,9 @@ def everything(password: Path, key: Path) -> dict[str, str]:
         "RETRY_SECONDS": "2.5",
         "CALL_SECONDS": "25.5",
         "METRICS_ADDRESS": "127.0.0.1:9090",
+        "METRICS_TLS_CERT_FILE": str(folder / "tls.crt"),
+        "METRICS_TLS_KEY_FILE": str(folder / "tls.key"),
+        "METRICS_AUTH": "true",
         "HEALTH_ADDRESS": "0",
         "LOG_LEVEL": "debug",
         "LOG_FORMAT": "text",
@@ -103,9 +113,7 @@ def everything(password: Path, key: Path) -> dict[str, str]:
 
 
 def test_every_variable_can_be_set_by_environment(tmp_path: Path) -> None:
-    for name, content in {"password": "from-file\n", "key": "k" * 32}.items():
-        (tmp_path / name).write_text(content)
-    config = load(everything(tmp_path / "password", tmp_path / "key"), {}, DETECTED)
+    config = load(everything(tmp_path), {}, DETECTED)
 
     assert config.lldap_url == "https://ldap.example.com/sub"
     assert config.watch_namespaces == ("team-a", "team-b")
