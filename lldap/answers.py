@@ -121,8 +121,9 @@ class _Reader:
 
     def user(self, values: list[Any]) -> User:
         known: _Known = {}
+        texts = [*map(_text, values[:6]), _date(values[6])]
         user_id, email, display_name, first_name, last_name, uuid, creation_date = [
-            known.setdefault(_text(value), value) for value in values[:7]
+            known.setdefault(text, text) for text in texts
         ]
         return User(
             user_id,
@@ -139,9 +140,9 @@ class _Reader:
         return self.user(values), values[8]
 
     def group(self, values: list[Any]) -> Group:
-        display_name, uuid, creation_date = [_text(value) for value in values[1:4]]
+        display_name, uuid = map(_text, values[1:3])
         attributes = self._attributes(values[4], {})
-        return Group(_number(values[0]), display_name, uuid, creation_date, attributes)
+        return Group(_number(values[0]), display_name, uuid, _date(values[3]), attributes)
 
     def group_with_members(self, values: list[Any]) -> Group:
         return replace(self.group(values), members=frozenset(ids(values[5])))
@@ -177,6 +178,12 @@ def _text(raw: object) -> str:
     if type(raw) is not str:
         raise TypeError
     return raw
+
+
+def _date(raw: object) -> str:
+    """A date as all others are printed: this one field ends in Z, and dates are compared."""
+    text = _text(raw)
+    return f"{text[:-1]}+00:00" if text.endswith("Z") else text
 
 
 def _number(raw: object) -> int:

@@ -104,7 +104,10 @@ def single(attributes: Attributes, name: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """An account. Unset names are empty strings; dates are texts as lldap prints them."""
+    """An account. Unset names are empty strings.
+
+    Dates are texts as lldap prints them in attributes: equal if they are the same moment.
+    """
 
     id: str
     email: str

@@ -37,13 +37,18 @@ class Passwords:
         self._credentials = credentials
         self._server = ServerVersion(session, credentials, self._exchange)
 
-    def set_password(self, username: str, password: bytes) -> Version:
+    def set_password(
+        self, username: str, password: bytes, *, registered: Callable[[], None] = lambda: None
+    ) -> Version:
         """Register `password`, so that it is shown that the user can log in with it.
 
         Returns the version that it was registered in. It counts only after a proof of it and a
         proof of the operator's own password that began after the registration, both in the
         version used: a server may be upgraded at any time. Else the version is found anew and
         the password is registered once more.
+
+        `registered` is called after a registration and before its proof: the date that it reads
+        of the account is that of a password which then was proved.
 
         Raises PasswordRejected before anything is sent, PasswordNotConfirmed after the second
         time. After any other error the password may be registered or not: prove it.
@@ -54,9 +59,10 @@ class Passwords:
         for _ in range(_ATTEMPTS):
             kept = KeptKey()
             self._exchange.register(username, password, version, kept)
-            registered = self._server.moment()
+            registered()
+            moment = self._server.moment()
             proved = self._exchange.prove_current(username, password, version, kept)
-            found = self._server.found_after(registered)
+            found = self._server.found_after(moment)
             if proved and found is version:
                 return version
             version = found

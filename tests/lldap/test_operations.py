@@ -44,12 +44,11 @@ def test_a_recorded_new_user_is_read_whole(database: str) -> None:
     assert (user.id, user.email, user.display_name) == ("alice", "alice@example.com", "Alice")
     assert (user.first_name, user.last_name) == ("Al", "Ice")
     assert user.uuid == raw["uuid"]
-    assert user.creation_date == raw["creationDate"]
     assert dict(user.attributes) == {
         each["name"]: tuple(each["value"]) for each in raw["attributes"]
     }
     created = user.attributes["creation_date"][0]
-    assert user.password_modified_date == user.modified_date == created
+    assert user.creation_date == user.password_modified_date == user.modified_date == created
     assert len(transport.calls) == 1
 
 
@@ -72,6 +71,7 @@ def test_a_recorded_new_group_is_read_whole(database: str) -> None:
     group = client.create_group_with_details("owned", {"owner": ["alice"]})
     assert group.display_name == "owned"
     assert group.attributes["owner"] == ("alice",)
+    assert group.creation_date == group.attributes["creation_date"][0]
     assert group.attributes["group_id"] == (str(group.id),)
     assert group.members == frozenset()
 

@@ -52,6 +52,22 @@ def test_a_change_costs_one_argon2_and_a_login_one_more() -> None:
     assert bed.stretch.runs == 5, "the kept result goes with the login that it was made for"
 
 
+def test_what_is_read_of_a_registration_is_read_before_its_proof() -> None:
+    bed = Bed(V0_7)
+    seen: list[list[str]] = []
+
+    def overwritten_at_first() -> None:
+        seen.append(bed.lldap.paths("alice"))
+        if len(seen) == 1:
+            bed.lldap.set_directly("alice", b"a person's own")
+
+    bed.passwords.set_password("alice", b"password", registered=overwritten_at_first)
+
+    once = ["register/start", "register/finish"]
+    assert seen == [once, [*once, "login/start", *once]]
+    assert bed.lldap.logs_in("alice", b"password")
+
+
 @each_version
 def test_user_names_are_lower_cased(speaks: Version) -> None:
     bed = Bed(speaks)
