@@ -30,7 +30,7 @@ from informers.errors import (
 from informers.transport import NO_HEADERS, Query, RawResponse
 
 if TYPE_CHECKING:
-    from kubernetes.client import ApiClient  # takes a second to import; the caller has done so
+    from kubernetes.client import ApiClient
 
 MAX_BYTES: Final = 512 * 1024 * 1024
 """A list of 100,000 large objects; more than this is a fault of the server or the way to it."""

@@ -6,7 +6,10 @@ from informers.objects import Object, Objects
 from informers.store import Store
 
 IndexFunc = Callable[[Object], Iterable[str]]
-"""The values under which an object is found. Pure and fast: it runs under the store's lock."""
+"""The values under which an object is found. Pure and fast: it runs under the store's lock.
+
+It must not raise: an error of it is a fault of the program and ends the reflector's step.
+"""
 
 
 class Indexer(Store):

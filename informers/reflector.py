@@ -5,6 +5,7 @@ import logging
 import math
 import random
 import threading
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from informers.backoff import Backoff
@@ -66,6 +67,36 @@ class State(enum.Enum):
     STOPPED = "nothing any more"
 
 
+@dataclass(slots=True)
+class _Listing:
+    """The list that is being read, and how it is asked for."""
+
+    latest: bool = False  # with version "": the last one is not served any more
+    whole: bool = False  # in one piece: a continue token expired
+    paged: bool = False  # the server is known to cut lists into pages
+    objects: list[Object] = field(default_factory=list)
+    token: str = ""
+    started: float = 0.0
+
+    def limit(self, version: str) -> int:
+        """Pages only where they do not keep the server from answering out of its cache."""
+        return PAGE_SIZE if not self.whole and (version in {"", "0"} or self.paged) else 0
+
+    def add(self, page: ListPage) -> None:
+        self.objects += page.items
+        self.token = page.continue_token
+        self.paged = self.paged or bool(self.token)
+
+
+@dataclass(slots=True)
+class _Watching:
+    """The watch that is open."""
+
+    opened: float
+    seconds: int  # after which the server ends it
+    signs: int = 0  # events and bookmarks that it brought
+
+
 class Reflector:
     """One kind, in one namespace or in all, reflected into `target`.
 
@@ -107,17 +138,8 @@ class Reflector:
         self._metrics: InformerMetrics = metrics or NoInformerMetrics()
         self._logger = logger or logging.getLogger("informers")
         self._not_before = -math.inf
-        # The list that is being read.
-        self._pages: list[Object] = []
-        self._continue = ""
-        self._list_started = 0.0
-        self._latest = False  # ask for version "", the last one is not served any more
-        self._whole = False  # the continue token expired: ask for all in one piece
-        self._paged = False  # the server is known to cut lists into pages
-        # The watch that is open.
-        self._opened = 0.0
-        self._watch_seconds = 0
-        self._signs = 0  # events and bookmarks it brought
+        self._listing = _Listing()
+        self._watching = _Watching(0.0, 0)
         self._lock = threading.Lock()  # guards _stream and _stopping
         self._stream: WatchStream | None = None
         self._stopping = False
@@ -132,15 +154,11 @@ class Reflector:
         wait = self._not_before - self._clock.monotonic()
         if wait > 0:
             return wait
-        match self.state:
-            case State.LISTING:
-                return self._list()
-            case State.OPENING:
-                return self._open()
-            case State.WATCHING:
-                return self._watch()
-            case State.STOPPED:
-                return math.inf
+        if self.state is State.LISTING:
+            return self._list()
+        if self.state is State.OPENING:
+            return self._open()
+        return self._watch()
 
     def stop(self) -> None:
         """End the open watch and do nothing more. A list or opening in progress runs to its end."""
@@ -153,45 +171,31 @@ class Reflector:
     # LISTING
 
     def _list(self) -> float:
-        if not self._continue:
-            self._list_started = self._clock.monotonic()
-        version = self._list_version()
+        listing = self._listing
+        if not listing.token:
+            listing.started = self._clock.monotonic()
+        version = "" if listing.latest else self.last_sync_rv or "0"
         try:
-            page = self._listwatch.list(version, self._limit(version), self._continue)
+            page = self._listwatch.list(version, listing.limit(version), listing.token)
             _check(page)
         except ApiFailure as error:
             # Whoever cuts even a list in one piece and lets it expire gets the backoff.
-            continued = bool(self._continue) and not self._whole
+            continued = bool(listing.token) and not listing.whole
             return self._react(list_reaction(error, continued=continued, latest=not version), error)
-        self._pages += page.items
-        self._continue = page.continue_token
         self._heard()
-        if page.continue_token:
-            self._paged = True
-            return 0.0
-        self._listed(page)
+        listing.add(page)
+        if not listing.token:
+            self._listed(page.resource_version)
         return 0.0
 
-    def _list_version(self) -> str:
-        if self._latest:
-            return ""
-        return self.last_sync_rv or "0"
-
-    def _limit(self, version: str) -> int:
-        """Pages only where they do not keep the server from answering out of its cache."""
-        if self._whole:
-            return 0
-        return PAGE_SIZE if version in {"", "0"} or self._paged else 0
-
-    def _listed(self, page: ListPage) -> None:
-        objects, self._pages = self._pages, []
-        count = len(objects)
-        self._target.replace(objects)
-        self.last_sync_rv = page.resource_version
+    def _listed(self, version: str) -> None:
+        done, self._listing = self._listing, _Listing(paged=self._listing.paged)
+        count = len(done.objects)
+        self._target.replace(done.objects)
+        self.last_sync_rv = version
         self.has_listed = True
-        self._latest = self._whole = False
         self.state = State.OPENING
-        self._metrics.listed(self.name, self._clock.monotonic() - self._list_started, count)
+        self._metrics.listed(self.name, self._clock.monotonic() - done.started, count)
 
     # OPENING
 
@@ -203,9 +207,7 @@ class Reflector:
             return self._react(open_reaction(error), error)
         with self._lock:
             self._stream = stream
-        self._opened = self._clock.monotonic()
-        self._watch_seconds = seconds
-        self._signs = 0
+        self._watching = _Watching(self._clock.monotonic(), seconds)
         self.last_error = None
         self.state = State.WATCHING
         self._heard()
@@ -224,7 +226,7 @@ class Reflector:
         self._heard()
         if event.type == "ERROR":
             return self._ended(status_error_of(event.object))
-        self._signs += 1
+        self._watching.signs += 1
         self._apply(event)
         return 0.0
 
@@ -232,7 +234,7 @@ class Reflector:
         """What `read_timeout` does for a stream with a socket."""
         assert self.last_contact is not None
         silent = self._clock.monotonic() - self.last_contact
-        if silent > self._watch_seconds + WATCH_MARGIN_SECONDS:
+        if silent > self._watching.seconds + WATCH_MARGIN_SECONDS:
             raise DeadlineExceeded("the watch is silent beyond its end", sent=True)
         return POLL_SECONDS
 
@@ -254,19 +256,20 @@ class Reflector:
         self._metrics.event(self.name, event.type)
 
     def _ended(self, error: ApiFailure) -> float:
-        lasted = self._clock.monotonic() - self._opened
+        lasted = self._clock.monotonic() - self._watching.opened
+        silent = not self._watching.signs
         self._close_stream()
         if self._stopping:
             return self._halt()
         reaction = stream_reaction(error)
         if reaction is not Reaction.REWATCH:
             return self._react(reaction, error)
-        if not self._signs and lasted < VERY_SHORT_SECONDS:
+        if silent and lasted < VERY_SHORT_SECONDS:
             return self._react(Reaction.RELIST, error)
         self.state = State.OPENING
         if not isinstance(error, EndOfStream):
             self._logger.info("%s: the watch broke, opening another: %s", self.name, error)
-        if not self._signs and lasted > SILENT_SECONDS:
+        if silent and lasted > SILENT_SECONDS:
             # Not even a bookmark. So it is when the server's data were restored from a backup:
             # our version lies in its future, and such a watch is accepted and says nothing.
             self.state = State.LISTING
@@ -276,10 +279,11 @@ class Reflector:
 
     def _react(self, reaction: Reaction, error: ApiFailure) -> float:
         self.last_error = error
-        self._pages = []
-        self._continue = ""
-        self._whole = reaction is Reaction.LIST_WHOLE
-        self._latest = self._latest or reaction is Reaction.LIST_LATEST
+        self._listing = _Listing(
+            latest=self._listing.latest or reaction is Reaction.LIST_LATEST,
+            whole=reaction is Reaction.LIST_WHOLE,
+            paged=self._listing.paged,
+        )
         self.state = State.OPENING if reaction is Reaction.RETRY_WATCH else State.LISTING
         self._metrics.failed(self.name, _label(error))
         at_once = reaction in {Reaction.LIST_WHOLE, Reaction.LIST_LATEST}

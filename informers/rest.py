@@ -100,7 +100,7 @@ class RestClient:
         query: Query = (),
         timeout: float | None = None,
     ) -> Object:
-        """Change; `content_type` is a PatchType. APPLY needs a `field_manager`, alone it has `force`."""
+        """Change; `content_type` is a PatchType. Only APPLY has `force`; it needs a manager."""
         options = [*query]
         if field_manager:
             options.append(("fieldManager", field_manager))

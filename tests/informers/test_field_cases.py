@@ -1,6 +1,7 @@
 """Faults that others have reported, by the ids of the case list (F: list, watch, informer).
 
-F03 and F04 are in test_apiclient.py too, on sockets, as C09 is; F11 is in test_watchstream.py.
+F03, F04, F07 and C09 are in test_transport_*.py too, on sockets; F06 is in test_refusals.py, F11
+in test_watchstream.py.
 """
 
 import itertools

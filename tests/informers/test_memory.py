@@ -1,0 +1,88 @@
+"""What an object costs in memory, from the answer of the server to the last index."""
+
+import gc
+import random
+import tracemalloc
+
+import orjson
+import pytest
+
+from informers import ListPage, Object, SharedInformer
+from informers.listwatch import _page
+from tests.informers.scripted import Recorder, ScriptedListWatch
+from tests.support.clock import FakeClock
+
+COUNT = 5_000
+BUDGET = 8 * 1024
+
+
+def user(n: int) -> Object:
+    fields: Object = {"f:spec": {"f:email": {}, "f:username": {}, "f:displayName": {}}}
+    managed = {"manager": "kubectl", "operation": "Apply", "fieldsV1": fields}
+    condition = {"type": "Ready", "status": "True", "reason": "Reconciled", "message": ""}
+    return {
+        "apiVersion": "example.org/v1",
+        "kind": "User",
+        "metadata": {
+            "name": f"user-{n}",
+            "namespace": f"team-{n % 20}",
+            "uid": f"{n:08x}-4191-4061-967d-12dd1e5f13f0",
+            "resourceVersion": str(n),
+            "labels": {"example.org/instance": "default"},
+            "managedFields": [managed],
+        },
+        "spec": {
+            "username": f"user-{n}",
+            "email": f"user-{n}@example.org",
+            "displayName": f"User {n}",
+            "attributes": [{"name": "department", "value": ["x" * 400]}],
+        },
+        "status": {"conditions": [condition], "uuid": f"{n:08x}"},
+    }
+
+
+class OneAnswer(ScriptedListWatch):
+    """Parses its list when asked, as a real one does."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+        items = [user(n) for n in range(1, COUNT + 1)]
+        self.body = orjson.dumps({"metadata": {"resourceVersion": "9"}, "items": items})
+
+    def list(self, resource_version: str, limit: int, continue_token: str) -> ListPage:
+        return _page(orjson.loads(self.body), "/users")
+
+
+class Nothing(Recorder):
+    def on_add(self, obj: Object, initial: bool) -> None:
+        pass
+
+
+@pytest.mark.slow
+def test_an_object_of_a_kilobyte_stays_far_below_the_budget() -> None:
+    source = OneAnswer()
+    assert 900 < len(source.body) / COUNT < 1200
+    gc.collect()
+    tracemalloc.start()
+    try:
+        informer = SharedInformer(
+            source,
+            clock=FakeClock(),
+            random=random.Random(1),
+            name="users",
+            indexers={
+                "username": lambda o: [o["spec"]["username"]],
+                "namespace": lambda o: [o["metadata"]["namespace"]],
+            },
+        )
+        registration = informer.add_handler(Nothing())
+        for _ in range(2):  # the second list replaces the first
+            informer.reflectors[0]._list()
+            while registration.step() == 0:
+                pass
+        gc.collect()
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(informer.store) == COUNT
+    assert used / COUNT < BUDGET / 2
