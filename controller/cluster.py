@@ -1,17 +1,25 @@
 """The cluster that the operator runs in or points at."""
 
+import logging
 from typing import TYPE_CHECKING
 
-from controller.config import Config, ConfigError
+from controller.config import ConfigError
 from controller.config_rules import Mistake
-from informers import ApiFailure, RestClient
+from controller.loop import FOREVER
+from informers import ApiFailure, RestClient, StatusError, StatusKind, UnexpectedAnswer
 
 if TYPE_CHECKING:
-    from kubernetes.client import ApiClient
+    from kubernetes.client import ApiClient, Configuration
+
+_LOG = logging.getLogger("controller.cluster")
+
+RETRY_SECONDS = 2.0
+KUBE_SYSTEM = "/api/v1/namespaces/kube-system"
+_NO_RIGHT = {StatusKind.FORBIDDEN, StatusKind.NOT_FOUND}  # asking again would not help
 
 
 def api_client(kubeconfig: str | None) -> "ApiClient":
-    """The `kubernetes` package's client: in the cluster by its service account, else by a file.
+    """The `kubernetes` package's client, by `kubeconfig`, else in-cluster, else by ~/.kube/config.
 
     Raises ConfigError.
     """
@@ -19,26 +27,84 @@ def api_client(kubeconfig: str | None) -> "ApiClient":
 
     configuration = client.Configuration()
     try:
-        if kubeconfig is None:
-            config.load_config(client_configuration=configuration)
-        else:
+        if kubeconfig is not None:
             config.load_kube_config(kubeconfig, client_configuration=configuration)
-    except (config.ConfigException, OSError) as error:
+        elif not _in_cluster(configuration):
+            config.load_kube_config(client_configuration=configuration)
+        return client.ApiClient(configuration)
+    except Exception as error:  # noqa: BLE001 - its parsers raise whatever a file makes them
+        # The text may quote the file, which holds tokens.
         why = f"leads to no API server ({type(error).__name__}). Name a kubeconfig that can be used"
         raise ConfigError((Mistake("KUBECONFIG", why),)) from None
-    return client.ApiClient(configuration)
 
 
-def cluster_id(config: Config, rest: RestClient) -> str:
-    """LLDAP_CLUSTER_ID, else the uid of the namespace kube-system. Raises ConfigError."""
-    if config.lldap_cluster_id is not None:
-        return config.lldap_cluster_id
+def _in_cluster(configuration: "Configuration") -> bool:
+    from kubernetes import config  # noqa: PLC0415 - see above
+
     try:
-        found = rest.get("/api/v1/namespaces/kube-system")
-    except ApiFailure as error:
-        why = (
-            f"is not set, and the namespace kube-system cannot be read ({error}). Set it, or give "
-            "the operator the right to get that namespace"
-        )
-        raise ConfigError((Mistake("LLDAP_CLUSTER_ID", why),)) from None
-    return str(found["metadata"]["uid"])
+        config.load_incluster_config(client_configuration=configuration)
+    except config.ConfigException:  # no service account is mounted
+        return False
+    return True
+
+
+class ClusterId:
+    """What the cluster is called in marks: LLDAP_CLUSTER_ID, else the uid of kube-system.
+
+    `step`: one thread; the rest: any thread. An API server that does not answer is asked again;
+    one that does not let the operator read that namespace makes a `mistake`.
+    """
+
+    def __init__(self, configured: str | None, rest: RestClient) -> None:
+        self.value = configured
+        self.mistake: ConfigError | None = None
+        self._rest = rest
+        self._failure = "not asked yet"
+
+    @property
+    def decided(self) -> bool:
+        """Whether there is a value, or will never be one."""
+        return self.value is not None or self.mistake is not None
+
+    def check(self) -> str | None:
+        """For readiness."""
+        return None if self.value is not None else self._failure
+
+    def step(self) -> float:
+        """Ask if that is needed; the seconds until the next step."""
+        if self.decided:
+            return FOREVER
+        try:
+            self.value = self._read()
+        except StatusError as error:
+            if error.kind not in _NO_RIGHT:
+                return self._later(str(error))
+            self.mistake = _unreadable(error)
+        except ApiFailure as error:
+            return self._later(str(error))
+        return FOREVER
+
+    def _read(self) -> str:
+        metadata = self._rest.get(KUBE_SYSTEM).get("metadata")
+        uid = metadata.get("uid") if isinstance(metadata, dict) else None
+        if not isinstance(uid, str) or not uid:
+            raise UnexpectedAnswer(f"GET {KUBE_SYSTEM}: an object without a uid")
+        return uid
+
+    def _later(self, failure: str) -> float:
+        if failure != self._failure:
+            self._failure = failure
+            _LOG.warning(
+                "the API server does not say which cluster this is: %s; trying again every %g s",
+                failure,
+                RETRY_SECONDS,
+            )
+        return RETRY_SECONDS
+
+
+def _unreadable(error: StatusError) -> ConfigError:
+    why = (
+        f"is not set, and the namespace kube-system cannot be read ({error}). Set it, or give "
+        "the operator the right to get that namespace"
+    )
+    return ConfigError((Mistake("LLDAP_CLUSTER_ID", why),))

@@ -2,205 +2,271 @@
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from controller.api import KINDS
 from controller.clock import Clock
+from controller.cluster import ClusterId
 from controller.httpserver import HTTPServer
 from controller.leadership import Election
-from controller.loop import Loop
-from controller.operator import Operator
+from controller.loop import FOREVER
+from controller.loops import Loops
+from controller.operator import SECRETS, Operator
 from controller.probes import Check
 from controller.recorder import EventRecorder
-from informers import SharedInformer
+from controller.stop import Stop
+from informers import Reflector, SharedInformer, StatusError, StatusKind
 
 _LOG = logging.getLogger("controller.manager")
 
-GRACE_SECONDS = 3.0  # for work in hand; then the connections are closed under it
-JOIN_SECONDS = 2.0
+STOP_SECONDS = 4.7  # from the signal to the end; 5 are promised
+GRACE_SECONDS = 3.5  # of these for the work in hand; then its connections are closed
+ABORT_SECONDS = 0.5  # until a call notices that
+JOIN_SECONDS = 0.3  # kept for the last threads
 FLUSH_SECONDS = 1.0  # for the last events
+PATIENCE_SECONDS = 5.0  # with a kind that is not served: a new CRD takes two seconds
+POLL_SECONDS = 0.05
 SERVER_THREADS = 2
-POLL_SECONDS = 0.1
-SYNC_SECONDS = 5.0  # then a kind that cannot be listed no longer holds back the others
+
+_NOT_TO_BE_HAD = {StatusKind.UNKNOWN_RESOURCE, StatusKind.FORBIDDEN}
+
+Checks = Mapping[str, Check]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Process:
-    """What a manager runs. `abort` closes the connections to both servers."""
+    """What a manager runs.
 
-    operator: Operator
+    `serve` makes the servers of metrics and probes, given the checks of liveness and readiness,
+    and may raise ConfigError; `make_operator` is given the cluster's id. `close_lldap` and
+    `close_api` end all calls, those in progress too, and may be called twice.
+    """
+
+    cluster: ClusterId
+    make_operator: Callable[[str], Operator]
     elector: Election
     recorder: EventRecorder
-    servers: Sequence[HTTPServer]
+    serve: Callable[[Checks, Checks], Sequence[HTTPServer]]
     workers: int
     clock: Clock
-    abort: Callable[[], None]
+    close_lldap: Callable[[], None]
+    close_api: Callable[[], None]
 
 
 class Manager:
-    """Runs one operator.
+    """Runs one operator in its own threads, from its start to its end.
 
-    Start: probes and metrics, informers, mirror, election, workers. Stop: the reverse; the
-    Lease is given back only when no work is left. `run` blocks: one thread; `stop`: any thread,
-    also from a signal handler.
+    Start: metrics and probes, the cluster's id, informers, election; then, as leader, the gate
+    with the mirror of lldap, the resync and the workers. A standby has warm informers and leaves
+    lldap alone. Stop: workers, informers, the Lease, events, servers. The Lease is given back
+    only when no work is left: a call that had to be cut off may still be carried out.
+
+    `run`: one thread, once. The checks: any thread.
     """
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Process, stop: Stop) -> None:
         self._process = process
-        self._stopping = False
-        self._pause = threading.Event()  # never set: a sleep that the tests can see
-        self._loops: list[Loop] = []
-        self._workers: list[Loop] = []
-        self._lost: str | None = None
-        self._began = 0.0
-        self.ready = False
+        self._stop = stop
+        self._operator: Operator | None = None
+        self._pause = threading.Event()  # never set: a sleep that a signal handler may interrupt
+        clock = process.clock
+        self._servers, self._events, self._informers = Loops(clock), Loops(clock), Loops(clock)
+        self._election, self._lldap, self._workers = Loops(clock), Loops(clock), Loops(clock)
+        self._farewell = Loops(clock)
 
-    def stop(self) -> None:
-        """End `run`; also from a signal handler.
+    @property
+    def _all(self) -> tuple[Loops, ...]:
+        return (
+            self._workers,
+            self._lldap,
+            self._informers,
+            self._election,
+            self._events,
+            self._farewell,
+            self._servers,
+        )
 
-        There no lock may be taken: `run` looks at a plain flag.
-        """
-        self._stopping = True
-
-    def lost(self, why: str) -> None:
-        """The Lease is lost: the process ends at once and begins anew."""
-        self._lost = why
-        self._stopping = True
-
-    # --- probes ----------------------------------------------------------------------------
+    # --- checks ----------------------------------------------------------------------------
 
     def liveness(self) -> dict[str, Check]:
         """Checks of what a new start mends."""
-        return {"threads": self._failed_loops, "leader": self._process.elector.check}
+        return {"threads": self._check_threads, "leader": self._process.elector.check}
 
     def readiness(self) -> dict[str, Check]:
         """Checks of what the operator needs to see its objects; lldap is not among them."""
+        names = [*(kind.plural for kind in KINDS), SECRETS]
         return {
-            informer.name: _synced(informer) for informer in self._process.operator.all_informers
+            "cluster": self._process.cluster.check,
+            **{name: self._check_listed(name) for name in names},
         }
 
-    def _failed_loops(self) -> str | None:
-        failed = [loop.name for loop in [*self._loops, *self._workers] if loop.error is not None]
+    def _check_threads(self) -> str | None:
+        failed = self._failed
         return f"ended by an error: {', '.join(failed)}" if failed else None
 
-    # --- run -------------------------------------------------------------------------------
+    @property
+    def _failed(self) -> list[str]:
+        return [name for loops in self._all for name in loops.failed]
+
+    def _check_listed(self, name: str) -> Check:
+        def check() -> str | None:
+            if self._operator is None:
+                return "not listed yet"
+            informer = next(i for i in self._operator.all_informers if i.name == name)
+            error = informer.last_error
+            if error is not None:
+                return f"cannot be listed: {error}"
+            return None if informer.has_synced() else "not listed yet"
+
+        return check
+
+    # --- start -----------------------------------------------------------------------------
 
     def run(self) -> int:
-        """Work until `stop`; the exit code: 0 after a clean stop, 1 otherwise."""
-        try:
-            self._start()
-            self._until(lambda: False)
-        finally:
-            clean = self._shut_down()
-        if self._lost is not None:
-            _LOG.error("the Lease is lost: %s", self._lost)
-        return 0 if clean and self._lost is None and self._failed_loops() is None else 1
+        """Work until `stop` wants the end; the exit code: 0, or 1 if something went wrong.
 
-    def _start(self) -> None:
-        process, operator = self._process, self._process.operator
-        for server in process.servers:
-            for number in range(SERVER_THREADS):
-                self._run_loop(f"http-{server.address.port}-{number}", server.step, server.close)
-        self._run_loop("events", process.recorder.step, wake=process.recorder.wake_with)
+        Raises ConfigError if the configuration turns out to be of no use.
+        """
+        try:
+            if self._start():
+                self._until(lambda: False)
+        finally:
+            self._shut_down()
+        if self._process.cluster.mistake is not None:
+            raise self._process.cluster.mistake
+        if self._stop.lease_lost is not None:
+            _LOG.error("the Lease is lost: %s", self._stop.lease_lost)
+            return 1
+        return 1 if self._failed else 0
+
+    def _start(self) -> bool:
+        """Every phase begins when the one before it is done; False if one is not to end well."""
+        process = self._process
+        self._serve()
+        if not self._until(lambda: process.cluster.decided) or process.cluster.value is None:
+            return False
+        self._operator = operator = process.make_operator(process.cluster.value)
         for informer in operator.all_informers:
             self._start_informer(informer)
-        self._run_loop("gate", operator.gate.step, wake=operator.gate.wake_with)
-        self._run_loop("resync", operator.resync.step)
-        self._began = process.clock.monotonic()
-        if not self._until(self._has_looked) or not self._until(lambda: operator.gate.probed):
-            return
-        self._run_loop("election", process.elector.step)
-        self._run_loop("election-watch", process.elector.watch)
-        if self._until(self._may_work):
-            self._start_workers()
+        patience = process.clock.monotonic() + PATIENCE_SECONDS
+        if not self._until(lambda: self._has_looked(operator, patience)):
+            return False
+        self._election.run("election", process.elector.step)
+        self._election.run("election-watch", process.elector.watch)
+        if not self._until(self._may_work):
+            return False
+        self._lldap.run("gate", operator.gate.step, wake=operator.gate.wake_with)
+        self._lldap.run("resync", operator.resync.step)
+        if not self._until(lambda: operator.gate.probed):
+            return False
+        self._start_workers(operator)
+        return True
+
+    def _serve(self) -> None:
+        process = self._process
+        for server in process.serve(self.liveness(), self.readiness()):
+            for number in range(SERVER_THREADS):
+                name = f"http-{server.address.port}-{number}"
+                self._servers.run(name, server.step, on_stop=server.close)
+        self._events.run("events", process.recorder.step, wake=process.recorder.wake_with)
+        self._informers.run("cluster-id", process.cluster.step)
 
     def _start_informer(self, informer: SharedInformer) -> None:
         for reflector in informer.reflectors:
-            self._run_loop(f"reflector {reflector.name}", reflector.step, reflector.stop)
+            self._informers.run(
+                f"reflector {reflector.name}", reflector.step, on_stop=reflector.stop
+            )
         for registration in informer.registrations:
-            self._run_loop(
+            self._informers.run(
                 f"handler {informer.name}", registration.step, wake=registration.on_pending
             )
 
-    def _has_looked(self) -> bool:
-        """Every kind was listed, or there is a reason why one cannot be: the others go on."""
-        informers = self._process.operator.all_informers
-        unsynced = [informer for informer in informers if not informer.has_synced()]
-        if not unsynced:
-            return self._process.operator.has_synced()
-        late = self._process.clock.monotonic() - self._began > SYNC_SECONDS
-        return late and all(informer.last_error is not None for informer in unsynced)
+    def _has_looked(self, operator: Operator, patience: float) -> bool:
+        """Every kind was listed, or cannot be had: then the others go on without it."""
+        if operator.has_synced():
+            return True
+        if self._process.clock.monotonic() < patience:
+            return False
+        reflectors = [r for informer in operator.all_informers for r in informer.reflectors]
+        return all(reflector.has_listed or _not_to_be_had(reflector) for reflector in reflectors)
 
     def _may_work(self) -> bool:
         term = self._process.elector.term
         return term is not None and self._process.clock.monotonic() >= term.may_work_at
 
-    def _start_workers(self) -> None:
-        operator = self._process.operator
+    def _start_workers(self, operator: Operator) -> None:
         operator.compare_all()
         for number in range(self._process.workers):
-            loop = Loop(f"worker-{number}", operator.pool.step, clock=self._process.clock)
-            self._workers.append(loop)
-            loop.start()
-        self.ready = True
+            self._workers.run(f"worker-{number}", operator.pool.step)
         _LOG.info("working")
 
     def _until(self, condition: Callable[[], bool]) -> bool:
-        """Wait for a condition; False if the process is to stop first, or a thread has died."""
-        while not self._stopping and self._failed_loops() is None:
+        """Wait for a condition; False if the process is to end first, or a thread has died."""
+        while not self._stop.wanted and not self._failed:
             if condition():
                 return True
             self._pause.wait(POLL_SECONDS)
         return False
 
-    def _run_loop(
-        self,
-        name: str,
-        step: Callable[[], float],
-        on_stop: Callable[[], None] | None = None,
-        wake: Callable[[Callable[[], None]], None] | None = None,
-    ) -> None:
-        loop = Loop(name, step, clock=self._process.clock, on_stop=on_stop, wake=wake)
-        self._loops.append(loop)
-        loop.start()
-
     # --- the end ---------------------------------------------------------------------------
 
-    def _shut_down(self) -> bool:
-        """Workers, informers, the rest, the Lease; True if every thread ended in time."""
-        process, operator = self._process, self._process.operator
-        operator.pool.stop()
-        for worker in self._workers:
-            worker.stop()
-        ended = self._join(self._workers, GRACE_SECONDS)
-        if not ended:
-            _LOG.warning("calls are still under way: their connections are closed")
-            process.abort()
-            self._join(self._workers, JOIN_SECONDS)
-        operator.queues.shut_down()
-        for loop in reversed(self._loops):
-            loop.stop()
-        for informer in operator.all_informers:
-            informer.stop()
-        joined = self._join(self._loops, JOIN_SECONDS)
-        if ended and self._lost is None:
-            process.recorder.flush(FLUSH_SECONDS)
-            process.elector.release()
-        process.abort()
-        return ended and joined
+    def _shut_down(self) -> None:
+        """End everything in less than STOP_SECONDS."""
+        process = self._process
+        end = process.clock.monotonic() + STOP_SECONDS
+        idle = self._stop_workers()
+        self._stop_informers()
+        process.close_lldap()
+        if idle and self._stop.lease_lost is None:
+            self._farewell.run("farewell", self._say_farewell)
+            self._farewell.join(end - JOIN_SECONDS - process.clock.monotonic())
+        process.close_api()
+        for loops in self._all:
+            loops.stop()
+        for loops in self._all:
+            loops.join(end - process.clock.monotonic())
+        left = [name for loops in self._all for name in loops.running]
+        if left:  # a daemon thread in a call that cannot be cut off: it ends with the process
+            _LOG.warning("still in a call at the end: %s", ", ".join(left))
 
-    def _join(self, loops: Sequence[Loop], seconds: float) -> bool:
-        deadline = self._process.clock.monotonic() + seconds
-        return all(
-            loop.join(max(0.0, deadline - self._process.clock.monotonic())) for loop in loops
-        )
+    def _stop_workers(self) -> bool:
+        """Whether the work in hand was finished."""
+        if self._operator is None:
+            return True
+        self._operator.pool.stop()
+        self._workers.stop()
+        if self._workers.join(0.0 if self._stop.lease_lost else GRACE_SECONDS):
+            return True
+        _LOG.warning("calls are still under way and are cut off; the Lease is left to run out")
+        self._stop_informers()
+        self._election.stop()
+        self._process.close_lldap()
+        self._process.close_api()
+        self._workers.join(ABORT_SECONDS)
+        return False
+
+    def _stop_informers(self) -> None:
+        self._lldap.stop()
+        self._informers.stop()
+        if self._operator is not None:
+            self._operator.queues.shut_down()
+            for informer in self._operator.all_informers:
+                informer.stop()
+
+    def _say_farewell(self) -> float:
+        """Give the Lease back, send the last events: in a thread, for no server is waited for."""
+        self._election.stop()
+        if self._election.join(STOP_SECONDS):
+            self._process.elector.release()
+        self._events.stop()
+        if self._events.join(STOP_SECONDS):
+            self._process.recorder.flush(FLUSH_SECONDS)
+        self._farewell.stop()
+        return FOREVER
 
 
-def _synced(informer: SharedInformer) -> Check:
-    def check() -> str | None:
-        if informer.has_synced() and informer.last_error is None:
-            return None
-        error = informer.last_error
-        return f"cannot be listed: {error}" if error is not None else "not listed yet"
-
-    return check
+def _not_to_be_had(reflector: Reflector) -> bool:
+    """No CRD, or no right: that may take for ever; everything else passes."""
+    error = reflector.last_error
+    return isinstance(error, StatusError) and error.kind in _NOT_TO_BE_HAD

@@ -1,23 +1,26 @@
-"""`lldap-operator run`: from the configuration to a running process."""
+"""`lldap-operator run`: from the configuration to a process that can be run."""
 
 import logging
+import math
 import os
 import random
 import secrets
 from collections.abc import Callable
-from pathlib import Path
 
 from controller.api import KINDS
 from controller.clock import SystemClock
-from controller.cluster import api_client, cluster_id
-from controller.config import Config
-from controller.config_values import read_hash_key
+from controller.cluster import ClusterId, api_client
+from controller.config import Config, ConfigError
+from controller.config_rules import Mistake
+from controller.config_values import Address, read_hash_key
 from controller.credentials import Credentials
+from controller.deadmarks import count_dead_marks
 from controller.election import LeaderElector, new_identity
+from controller.httpmessage import Handler
 from controller.httpserver import HTTPServer
 from controller.leadership import Election, NoElection, Times
 from controller.lease import LeaseLock
-from controller.manager import Manager, Process
+from controller.manager import Checks, Manager, Process
 from controller.metrics import Metrics
 from controller.objectevents import ObjectEvents
 from controller.operator import Operator, Parts
@@ -25,6 +28,7 @@ from controller.probes import probe_routes
 from controller.recorder import EventRecorder
 from controller.redaction import Redactor
 from controller.rules import Rules
+from controller.stop import Stop
 from controller.version import VERSION
 from informers import ApiClientTransport, RestClient
 from lldap import Credentials as LldapCredentials
@@ -34,36 +38,71 @@ from lldap.passwords import OwnCredentials, Passwords
 
 USER_AGENT = f"lldap-operator/{VERSION}"
 CONTROLLER = "lldap-operator"
+SPARE_CONNECTIONS = 8  # beside the workers': informers, election, events, probe
+ARGON2_PERMITS = 2  # at once, in all threads: each takes 50 MiB and a core
 
 _LOG = logging.getLogger("controller.run")
 
 
 class Assembly:
-    """Makes the process of one configuration. Raises ConfigError where it cannot be used."""
+    """Makes the process of one configuration; starts nothing.
 
-    def __init__(self, config: Config, redactor: Redactor) -> None:
+    Two REST clients share the connections to the API server: what the workers and informers do
+    is behind the election's fence; the election itself and the events are not, for a replica that
+    does not lead, or ends, still has these to write. Raises ConfigError.
+    """
+
+    def __init__(self, config: Config, redactor: Redactor, stop: Stop) -> None:
         self._config = config
+        self._redactor = redactor
+        self._stop = stop
         self._clock = SystemClock()
         self._rng = random.Random(secrets.randbits(64))  # noqa: S311 - jitter
         self._metrics = Metrics(clock=self._clock, kinds=[kind.kind for kind in KINDS])
-        self._redactor = redactor
-        self._manager: Manager | None = None
-        self._transport = self._api_transport()
-        self._lldap_transport = self._make_lldap_transport()
+        self._api = self._connect_api()
+        self._lldap = self._connect_lldap()
+        self._unfenced = self._rest(None)
         self._elector = self._make_elector()
+
+    def manager(self) -> Manager:
+        """The manager of everything."""
+        recorder = EventRecorder(
+            self._unfenced,
+            clock=self._clock,
+            rng=self._rng,
+            controller=CONTROLLER,
+            instance=self._config.pod_name,
+            count=self._metrics.objects.event,
+        )
+        process = Process(
+            cluster=ClusterId(self._config.lldap_cluster_id, self._unfenced),
+            make_operator=lambda cluster: self._operator(cluster, ObjectEvents(recorder)),
+            elector=self._elector,
+            recorder=recorder,
+            serve=self._serve,
+            workers=self._config.workers,
+            clock=self._clock,
+            close_lldap=self._lldap.close,
+            close_api=self._api.close,
+        )
+        return Manager(process, self._stop)
 
     # --- the API server --------------------------------------------------------------------
 
-    def _api_transport(self) -> ApiClientTransport:
+    def _connect_api(self) -> ApiClientTransport:
         client = api_client(self._config.kubeconfig)
-        return ApiClientTransport(client, pool_size=self._config.workers + 8, user_agent=USER_AGENT)
+        size = self._config.workers + SPARE_CONNECTIONS
+        try:
+            return ApiClientTransport(client, pool_size=size, user_agent=USER_AGENT)
+        except ValueError as error:
+            raise _mistake("KUBECONFIG", f"cannot be used: {error}") from None
 
     def _rest(self, fence: Callable[[float], None] | None) -> RestClient:
         return RestClient(
-            self._transport,
+            self._api,
             call_seconds=self._config.call_seconds,
             fence=fence,
-            host=self._transport.host,
+            host=self._api.host,
             metrics=self._metrics.rest,
             now=self._clock.now,
             monotonic=self._clock.monotonic,
@@ -73,42 +112,44 @@ class Assembly:
         config = self._config
         if not config.leader_elect:
             return NoElection(clock=self._clock, on_leading=lambda _term: None)
-        lock = LeaseLock(self._rest(None), config.lease_namespace, config.lease_name)
         return LeaderElector(
-            lock,
+            LeaseLock(self._unfenced, config.lease_namespace, config.lease_name),
             new_identity(config.pod_name),
             Times.of(config),
             clock=self._clock,
             rng=self._rng,
             metrics=self._metrics.election,
             on_leading=lambda _term: _LOG.info("this replica leads"),
-            on_lost=self._lost,
+            on_lost=self._stop.lose,
         )
-
-    def _lost(self, why: str) -> None:
-        if self._manager is not None:
-            self._manager.lost(why)
 
     # --- lldap -----------------------------------------------------------------------------
 
-    def _make_lldap_transport(self) -> HttpTransport:
+    def _connect_lldap(self) -> HttpTransport:
         config = self._config
-        return HttpTransport(
-            config.lldap_url,
-            clock=self._clock,
-            ca_file=config.lldap_ca_file,
-            pool_size=config.workers + 4,
-        )
+        try:
+            return HttpTransport(
+                config.lldap_url,
+                clock=self._clock,
+                ca_file=config.lldap_ca_file,
+                pool_size=config.workers + SPARE_CONNECTIONS,
+            )
+        except ValueError as error:
+            raise _mistake("LLDAP_URL", f"cannot be used: {error}") from None
+        except OSError as error:  # it could be read a moment ago
+            raise _mistake("LLDAP_CA_FILE", f"cannot be used ({error.strerror})") from None
 
-    def _current_credentials(self) -> LldapCredentials:
+    def _own_credentials(self) -> OwnCredentials:
         credentials = Credentials(
             self._config, lambda password: self._redactor.register("password", password)
         )
-        return LldapCredentials(credentials.username, credentials.password())
+        return OwnCredentials(
+            lambda: LldapCredentials(credentials.username, credentials.password())
+        )
 
     def _session(self, own: OwnCredentials) -> Session:
         return Session(
-            self._lldap_transport,
+            self._lldap,
             own,
             clock=self._clock,
             call_seconds=self._config.call_seconds,
@@ -116,52 +157,18 @@ class Assembly:
             metrics=self._metrics.lldap,
         )
 
-    def _passwords(self, session: Session, own: OwnCredentials) -> Passwords:
-        permits = os.cpu_count() or 1  # each Argon2 takes 50 MiB and a core
-        clients: list[Client] = [ClientV07(random=os.urandom, stretch=Argon2(permits)), ClientV40()]
-        return Passwords(session, own, clients)
+    # --- the operator ------------------------------------------------------------------------
 
-    # --- all together ------------------------------------------------------------------------
-
-    def manager(self) -> Manager:
-        """The manager of everything; nothing runs yet."""
-        config, clock = self._config, self._clock
-        recorder = EventRecorder(
-            self._rest(None),
-            clock=clock,
-            rng=self._rng,
-            controller=CONTROLLER,
-            instance=config.pod_name,
-            count=self._metrics.objects.event,
-        )
-        operator = Operator(self._parts(ObjectEvents(recorder)))
-        self._follow(operator)
-        servers: list[HTTPServer] = []
-        manager = Manager(
-            Process(
-                operator=operator,
-                elector=self._elector,
-                recorder=recorder,
-                servers=servers,
-                workers=config.workers,
-                clock=clock,
-                abort=self._abort,
-            )
-        )
-        servers.extend(self._servers(manager))
-        self._manager = manager
-        return manager
-
-    def _parts(self, events: ObjectEvents) -> Parts:
+    def _operator(self, cluster: str, events: ObjectEvents) -> Operator:
         config = self._config
-        own = OwnCredentials(self._current_credentials)
+        own = self._own_credentials()
         session = self._session(own)
-        return Parts(
-            rules=Rules.of(config, cluster_id(config, self._rest(None))),
+        parts = Parts(
+            rules=Rules.of(config, cluster),
             rest=self._rest(self._elector.fence),
             session=session,
-            passwords=self._passwords(session, own),
-            hash_key=_hash_key(config.lldap_password_hash_key_file),
+            passwords=Passwords(session, own, _opaque_clients()),
+            hash_key=self._hash_key(),
             events=events,
             metrics=self._metrics,
             clock=self._clock,
@@ -170,34 +177,65 @@ class Assembly:
             max_deletions_per_minute=config.lldap_max_deletions_per_minute,
             resync_seconds=config.resync_seconds,
         )
+        operator = Operator(parts)
+        self._follow(operator)
+        return operator
+
+    def _hash_key(self) -> bytes | None:
+        path = self._config.lldap_password_hash_key_file
+        try:
+            return None if path is None else read_hash_key(path)
+        except ValueError as error:  # it could be read a moment ago
+            raise _mistake("LLDAP_PASSWORD_HASH_KEY_FILE", str(error)) from None
+
+    # --- metrics and probes ------------------------------------------------------------------
 
     def _follow(self, operator: Operator) -> None:
-        instance = operator.instance
+        instance, metrics = operator.instance, self._metrics
         for kind in KINDS:
-            self._metrics.reconcile.workers(kind.kind, self._config.workers)
-        self._metrics.lldap.follow(
-            gate_open=lambda: instance.gate.is_open,
-            mirror_age=lambda: instance.mirror.age or 0.0,
-            dead_marks=lambda: 0,
+            metrics.reconcile.workers(kind.kind, self._config.workers)
+        metrics.lldap.follow(
+            # On a replica that does not lead no work waits.
+            gate_open=lambda: self._elector.term is None or instance.gate.is_open,
+            mirror_age=lambda: math.nan if (age := instance.mirror.age) is None else age,
+            dead_marks=lambda: count_dead_marks(instance),
         )
-        self._metrics.objects.follow(
+        metrics.objects.follow(
             states=operator.states, deletions_waiting=lambda: instance.brake.waiting
         )
 
-    def _servers(self, manager: Manager) -> list[HTTPServer]:
-        config, servers = self._config, []
-        if config.metrics_address is not None:
-            routes = {"/metrics": self._metrics.serve}
-            servers.append(HTTPServer(config.metrics_address, routes, clock=self._clock))
-        if config.health_address is not None:
-            health = probe_routes(manager.liveness(), manager.readiness())
-            servers.append(HTTPServer(config.health_address, health, clock=self._clock))
+    def _serve(self, liveness: Checks, readiness: Checks) -> list[HTTPServer]:
+        config = self._config
+        wanted: list[tuple[str, Address | None, dict[str, Handler]]] = [
+            ("METRICS_ADDRESS", config.metrics_address, {"/metrics": self._metrics.serve}),
+            ("HEALTH_ADDRESS", config.health_address, probe_routes(liveness, readiness)),
+        ]
+        servers: list[HTTPServer] = []
+        try:
+            for name, address, routes in wanted:
+                if address is not None:
+                    servers.append(_listen(name, address, routes, self._clock))
+        except ConfigError:
+            for server in servers:
+                server.close()
+            raise
         return servers
 
-    def _abort(self) -> None:
-        self._transport.close()
-        self._lldap_transport.close()
+
+def _listen(
+    name: str, address: Address, routes: dict[str, Handler], clock: SystemClock
+) -> HTTPServer:
+    try:
+        return HTTPServer(address, routes, clock=clock)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else type(error).__name__
+        why = f"{address} cannot be listened on ({reason}). Name another, or 0 for none."
+        raise _mistake(name, why) from None
 
 
-def _hash_key(path: Path | None) -> bytes | None:
-    return None if path is None else read_hash_key(path)
+def _opaque_clients() -> list[Client]:
+    return [ClientV07(random=os.urandom, stretch=Argon2(ARGON2_PERMITS)), ClientV40()]
+
+
+def _mistake(variable: str, why: str) -> ConfigError:
+    return ConfigError((Mistake(variable, why),))
