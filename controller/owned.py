@@ -1,8 +1,7 @@
 """What users and groups have in common: the mark is written, given on, taken off; the record."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, TypeVar
 
@@ -13,7 +12,7 @@ from controller.api import (
     InvalidSpec,
     Kind,
 )
-from controller.cache import can_inherit
+from controller.cache import can_inherit, in_dry_run
 from controller.credentials import CredentialsError
 from controller.events import EventReason
 from controller.explain import closes_gate, explain_probe
@@ -201,16 +200,20 @@ class Owned:
         origin = origin or recorded_origin(resource)
         return DeletionPolicy.RETAIN if origin is Origin.ADOPTED else DeletionPolicy.DELETE
 
-    @contextmanager
-    def best_effort(self, resource: Resource, locks: list[tuple[str, str]]) -> Iterator[None]:
-        """For what is done only if lldap answers: its failure holds nothing up.
+    def best_effort(
+        self, resource: Resource, locks: list[tuple[str, str]], work: Callable[[], None]
+    ) -> None:
+        """Do under the target's lock what is done only if lldap answers: it holds nothing up.
 
-        Nor does it hold up the next object: like any other failure it may close the gate.
+        Nor does it hold up the next object: like any other failure it may close the gate. In
+        dry-run nothing is called.
         """
         instance = self._instance
+        if in_dry_run(resource):
+            return
         try:
             with instance.writing(self._kind, resource, locks):
-                yield
+                work()
         except (LldapError, CredentialsError, ReasonedError) as error:
             why = explain_probe(error)
             if closes_gate(error):
@@ -287,15 +290,13 @@ class Owned:
         heirs = [
             rival
             for rival in self._instance.cache.claimants(self._kind, claim)
-            if rival.namespace == resource.namespace
-            and rival.uid != resource.uid
-            and can_inherit(rival)
+            if rival.namespace == resource.namespace and rival.uid != resource.uid
         ]
         heirs.sort(key=lambda heir: (heir.created, heir.key))
         return next((heir for heir in heirs if self._inherits_now(heir, claim)), None)
 
     def _inherits_now(self, heir: Resource, claim: str) -> bool:
-        """The same on the API server's own word.
+        """Whether it still claims the target, on the API server's own word.
 
         The informer may not know yet that it is gone; then nobody would ever delete the target.
         """

@@ -20,16 +20,16 @@ class Servers:
         self._kube = kube
         self._server = server
         self._lock = threading.Lock()  # guards _written and _told
-        self._written: dict[tuple[str, str], tuple[str, str]] = {}  # kind, key -> uid, server
-        self._told: set[tuple[str, str]] = set()
+        self._written: dict[str, str] = {}  # by uid of the object
+        self._told: set[str] = set()
 
     def note(self, resource: Resource, error: BaseException | None) -> None:
         """A status was written, or not: see OnStatusWrite."""
         server = resource.recorded.get("server")
         if error is None and server is not None and server == self._server():
             with self._lock:
-                self._written[_key(resource)] = (resource.uid, server)
-                self._told.discard(_key(resource))
+                self._written[resource.uid] = server
+                self._told.discard(resource.uid)
 
     def contested(self, resource: Resource) -> bool:
         """Whether somebody else wrote another server after this process wrote its own.
@@ -46,26 +46,19 @@ class Servers:
 
     def _differs(self, resource: Resource) -> bool:
         with self._lock:
-            uid, written = self._written.get(_key(resource), ("", ""))
-        return uid == resource.uid and resource.recorded.get("server") not in {
-            None,
-            written,
-            self._server(),
-        }
+            written = self._written.get(resource.uid)
+        server = resource.recorded.get("server")
+        return written is not None and server not in {None, written, self._server()}
 
     def tell_once(self, resource: Resource) -> bool:
         """Whether this is the first time that the object is found contested."""
         with self._lock:
-            known = _key(resource) in self._told
-            self._told.add(_key(resource))
+            known = resource.uid in self._told
+            self._told.add(resource.uid)
         return not known
 
-    def forget(self, kind: str, key: str) -> None:
+    def forget(self, uid: str) -> None:
         """The object is gone."""
         with self._lock:
-            self._written.pop((kind, key), None)
-            self._told.discard((kind, key))
-
-
-def _key(resource: Resource) -> tuple[str, str]:
-    return resource.kind, resource.key
+            self._written.pop(uid, None)
+            self._told.discard(uid)

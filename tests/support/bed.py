@@ -53,6 +53,8 @@ class RecordedEvents(ObjectEvents):
 class Bed:
     """An API server with our CRDs, an lldap, and any number of operators one after the other."""
 
+    caller = "operator"  # its name in lldap's log
+
     def __init__(self, *, seed: int = 1, whole_seconds: bool = False, **rules: Any) -> None:
         self.clock = FakeClock()
         self.random = random.Random(seed)
@@ -88,7 +90,7 @@ class Bed:
     def start(self, **options: Any) -> Operator:
         """Start an operator; one that ran before is simply no longer stepped (a crash)."""
         self.api_transport = ApiTransport(self.api, user="operator")
-        self.lldap_transport = LldapTransport(self.lldap)
+        self.lldap_transport = LldapTransport(self.lldap, caller=self.caller)
         self.events = RecordedEvents()
         self.metrics = Metrics(clock=self.clock, kinds=[kind.kind for kind in KINDS])
         own = OwnCredentials(lambda: Credentials("admin", ADMIN_PASSWORD))
@@ -185,13 +187,14 @@ class Bed:
 
     def user(self, name: str, namespace: str = "team-a", **spec: Any) -> Object:
         metadata = {k: spec.pop(k) for k in ("annotations", "labels") if k in spec}
+        named = spec.pop("object", name)
         whole = {
             "username": name,
             "email": f"{name}@example.org",
             "passwordPolicy": "Ignore",
             **spec,
         }
-        return self.apply("LldapUser", spec.pop("object", name), whole, namespace, **metadata)
+        return self.apply("LldapUser", named, whole, namespace, **metadata)
 
     def group(self, name: str, namespace: str = "team-a", **spec: Any) -> Object:
         whole = {"displayName": name, **spec}
@@ -246,6 +249,13 @@ class Bed:
             content_type="application/merge-patch+json",
         )
 
+    def forge(self, kind: str, name: str, status: Object | None, namespace: str = "team-a") -> None:
+        """Write into a status as somebody with rights on it can; None wipes all of it."""
+        path = self.path(kind, namespace, name) + "/status"
+        old = self.get(kind, name, namespace).get("status") or {}
+        change = dict.fromkeys(old) if status is None else status
+        self.admin.patch(path, {"status": change}, content_type="application/merge-patch+json")
+
     def ready(self, kind: str, name: str, namespace: str = "team-a") -> tuple[str, str]:
         """Status and reason of Ready."""
         conditions = self.get(kind, name, namespace).get("status", {}).get("conditions", [])
@@ -260,7 +270,8 @@ class Bed:
 
     def operations(self) -> list[str]:
         """The operator's calls to lldap, by name."""
-        return [entry.call.operation for entry in self.lldap.log if entry.call.caller == "operator"]
+        log = self.lldap.log
+        return [entry.call.operation for entry in log if entry.call.caller == self.caller]
 
     def mutations(self) -> list[str]:
         """Those that change something."""
