@@ -141,6 +141,7 @@ class InformerMetrics:
         """A whole list replaced the cache."""
         self._lists.at(name).observe(seconds)
         self._objects.at(name).set(objects)
+        self._handler_failures.at(name)  # 0 from the start: an increase from nothing is not seen
 
     def event(self, name: str, event_type: str) -> None:
         """A watch event came."""

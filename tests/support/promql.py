@@ -10,7 +10,7 @@ import yaml
 
 from tests.support.kustomize import DEPLOY, build, one
 
-KEYWORDS = {"and", "or", "unless", "by", "without", "on", "ignoring", "bool", "offset"}
+KEYWORDS = {"and", "or", "unless", "by", "without", "on", "ignoring", "bool"}
 GROUPING = re.compile(r"\b(?:by|without|on|ignoring)\s*\(([^)]*)\)")
 SELECTOR = re.compile(r"([a-z_][a-z0-9_]*)\s*\{([^}]*)\}")
 MATCHER = re.compile(r'([a-z_]+)\s*(?:=~|!~|!=|=)\s*"[^"]*"')
@@ -32,7 +32,7 @@ def uses(expression: str) -> Uses:
         labels.update(part.strip() for part in grouping[1].split(",") if part.strip())
     for selector in SELECTOR.finditer(expression):
         labels.update(MATCHER.findall(selector[2]))
-    bare = GROUPING.sub("", re.sub(r"\{[^}]*\}|\[[^\]]*\]", "", expression))
+    bare = GROUPING.sub("", re.sub(r"\{[^}]*\}|\[[^\]]*\]|\boffset \w+", "", expression))
     names = frozenset(NAME.findall(bare)) - KEYWORDS
     return Uses(names, frozenset(labels))
 
