@@ -5,7 +5,7 @@ from typing import Protocol
 
 from lldap.errors import LldapError
 from lldap.names import user_key
-from lldap.opaque import Client, KeptKey, Version
+from lldap.opaque import Client, InvalidMessage, KeptKey, Version
 from lldap.passwords.checks import check_password
 from lldap.passwords.exchange import AuthEndpoints, PasswordExchange
 from lldap.passwords.own_credentials import OwnCredentials
@@ -61,7 +61,7 @@ class Passwords:
             self._exchange.register(username, password, version, kept)
             registered()
             moment = self._server.moment()
-            proved = self._exchange.prove_current(username, password, version, kept)
+            proved = self._proved_current(username, password, version, kept)
             found = self._server.found_after(moment)
             if proved and found is version:
                 return version
@@ -70,6 +70,14 @@ class Passwords:
             f"the password of {username} was registered {_ATTEMPTS} times, "
             "and lldap does not confirm that it is the stored one"
         )
+
+    def _proved_current(
+        self, username: str, password: bytes, version: Version, kept: KeptKey
+    ) -> bool:
+        try:
+            return self._exchange.prove_current(username, password, version, kept)
+        except InvalidMessage:  # an answer that is not understood proves nothing
+            return False
 
     def has_password(self, username: str, password: bytes) -> bool:
         """Whether the user can log in with `password`; makes no session and changes nothing.

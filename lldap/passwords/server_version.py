@@ -107,7 +107,8 @@ class ServerVersion:
             version = self._find()
         except BaseException as error:  # noqa: BLE001 - those who wait must get it too
             with self._lock:
-                self._proof = None  # a later call tries again
+                self._proof = None  # a later call tries again, and before it registers anything
+                self._last_found = None
             proof.found.set_exception(error)
         else:
             with self._lock:

@@ -153,6 +153,21 @@ def test_a_server_that_speaks_neither_version_gets_no_registration() -> None:
     assert bed.passwords.set_password("alice", b"password") is V0_7, "it is looked for again"
 
 
+def test_once_neither_version_was_found_nothing_is_registered_until_one_is() -> None:
+    bed = Bed(V0_7)
+    bed.passwords.set_password("first", b"password")
+    tamper = bed.lldap.tamper
+    bed.lldap.tamper = lambda _path, body: {**body, "credential_response": "AAAA"}
+    for _ in range(3):
+        with pytest.raises(UnsupportedServer):
+            bed.passwords.set_password("alice", b"password")
+
+    assert bed.lldap.paths("alice").count("register/finish") == 1
+
+    bed.lldap.tamper = tamper
+    assert bed.passwords.set_password("alice", b"password") is V0_7
+
+
 def test_a_failed_own_proof_counts_only_after_a_login_with_the_file_read_again() -> None:
     bed = Bed(V0_7)
     bed.lldap.set_directly(OWN_NAME, b"rotated password")
