@@ -2,29 +2,59 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
-from controller.api import Attributes, Target
+from controller.api import (
+    GROUP_BUILT_IN,
+    MARK_ATTRIBUTE,
+    USER_BUILT_IN,
+    Attributes,
+    Target,
+)
 from controller.cache import Cache
-from controller.reasoned import ReasonedError, fail
+from controller.reasoned import fail
 from controller.reasons import Reason
-from controller.schemashape import declared_shape, lldap_target
+from controller.schemashape import declares, lldap_target
 from lldap import Attributes as LiveAttributes
-from lldap import AttributeSchema, InvalidValue, Mirror
+from lldap import AttributeSchema, InvalidValue, Mirror, Schema
 from lldap.values import equal, parse
+
+_NEVER_SET: Final = (USER_BUILT_IN | GROUP_BUILT_IN | {MARK_ATTRIBUTE}) - {"avatar"}
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The attributes of a spec: those to have, those declared empty, those that must wait."""
+    """The attributes of a spec: those to have, those declared empty, those that must wait.
+
+    `schemas`: what the values were read by, since the mirror's may change during a pass.
+    """
 
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cleared: frozenset[str] = frozenset()
     missing: tuple[str, ...] = ()
+    schemas: Mapping[str, AttributeSchema] = field(default_factory=dict)
 
     @property
     def names(self) -> frozenset[str]:
         """What the object owns once this is applied."""
-        return frozenset(self.values) | self.cleared
+        return self.cleared.union(self.values)
+
+    def changes(
+        self, live: LiveAttributes, managed: frozenset[str]
+    ) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+        """What to insert and what to remove, so that `live` has what is wanted.
+
+        Removed is what the object set before (`managed`) and no longer declares; what others
+        set stays.
+        """
+        insert = {
+            name: texts
+            for name, texts in self.values.items()
+            if name not in live or not _same(self.schemas[name], texts, live[name])
+        }
+        # `managed` is read from a status: what no spec can set was never this object's.
+        dropped = self.cleared | managed.difference(self.values, self.missing, _NEVER_SET)
+        return insert, tuple(sorted(name for name in dropped if name in live))
 
     def refuse_missing(self, words: str) -> None:
         """Raise DependencyNotReady if an attribute has to wait for its schema."""
@@ -34,6 +64,9 @@ class Wanted:
                 f"{words} waits for an LldapAttributeSchema that is Ready for: "
                 f"{', '.join(self.missing)}. Create it for the same instance",
             )
+
+
+_NOTHING = Wanted()
 
 
 class AttributeDependencies:
@@ -51,57 +84,51 @@ class AttributeDependencies:
     def wanted(self, target: Target, attributes: Attributes) -> Wanted:
         """Sort a spec's attributes; raises ReasonedError InvalidValue before any call."""
         if not attributes:
-            return Wanted()
+            return _NOTHING
         values: dict[str, tuple[str, ...]] = {}
+        schemas: dict[str, AttributeSchema] = {}
         cleared: set[str] = set()
         missing: list[str] = []
         for name, texts in attributes.items():
             schema = self._usable(target, name)
             if schema is None:
                 missing.append(name)
-            elif self._empty(schema, texts):
+            elif _is_empty(schema, texts):
                 cleared.add(name)
             else:
-                values[name] = texts
-        return Wanted(values, frozenset(cleared), tuple(missing))
-
-    def _empty(self, schema: AttributeSchema, texts: tuple[str, ...]) -> bool:
-        """Whether the values mean "no value"; lldap's own refusals are found out here."""
-        try:
-            return parse(schema, texts) is None
-        except InvalidValue as error:
-            raise invalid_value(error) from error
+                values[name], schemas[name] = texts, schema
+        return Wanted(values, frozenset(cleared), tuple(missing), schemas)
 
     def _usable(self, target: Target, name: str) -> AttributeSchema | None:
         live = self._mirror.attribute(lldap_target(target), name)
         if live is None or live.is_hardcoded or not self._required:
             return live
-        declared = (declared_shape(r) for r in self._cache.schemas(target, name))
-        return live if any(shape == live for shape in declared) else None
+        declared = (declares(each, live) for each in self._cache.schemas(target, name))
+        return live if any(declared) else None
 
-    def changes(
-        self, target: Target, wanted: Wanted, live: LiveAttributes, managed: frozenset[str]
-    ) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
-        """What to insert and what to remove, so that `live` has what is wanted.
-
-        Removed is what this object set before and no longer declares; what others set stays.
-        """
-        schema = self._mirror.schema().of(lldap_target(target))
-        insert = {
-            name: texts
-            for name, texts in wanted.values.items()
-            if name not in live or not equal(schema[name], texts, live[name])
-        }
-        dropped = wanted.cleared | (managed - wanted.names - frozenset(wanted.missing))
-        return insert, tuple(sorted(name for name in dropped if name in live and name in schema))
+    def learn(self, target: Target, schema: Schema) -> None:
+        """Have the mirror know the attributes that lldap has now."""
+        where = lldap_target(target)
+        live = schema.of(where)
+        for name in self._mirror.schema().of(where).keys() - live.keys():
+            self._mirror.drop_attribute(where, name)
+        for attribute in live.values():
+            self._mirror.put_attribute(where, attribute)
 
 
-def invalid_value(error: InvalidValue) -> ReasonedError:
-    """The attribute and what is wrong with its value; never the value."""
-    return fail(
-        Reason.INVALID_VALUE,
-        f"attribute {error.attribute}: {error.reason}. Correct it in spec.attributes",
-    )
+def _is_empty(schema: AttributeSchema, texts: tuple[str, ...]) -> bool:
+    """Whether the values mean "no value"; lldap's own refusals are found out here."""
+    try:
+        return parse(schema, texts) is None
+    except InvalidValue as error:
+        raise fail(  # the attribute and what is wrong with its value; never the value
+            Reason.INVALID_VALUE,
+            f"attribute {error.attribute}: {error.reason}. Correct it in spec.attributes",
+        ) from error
+
+
+def _same(schema: AttributeSchema, wanted: tuple[str, ...], live: tuple[str, ...]) -> bool:
+    return wanted == live or equal(schema, wanted, live)
 
 
 def words_of(insert: Mapping[str, object], remove: tuple[str, ...]) -> Iterator[str]:

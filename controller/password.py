@@ -1,72 +1,23 @@
 """A user's password: when the Secret is read, when lldap is asked, when one is registered."""
 
 import base64
-import binascii
 from dataclasses import dataclass
 
-from controller.api import PasswordPolicy, SecretKey, UserSpec
+from controller.api import PasswordPolicy, SecretKey
 from controller.events import EventReason
 from controller.instance import Instance
+from controller.mark import Origin
 from controller.outcome import Outcome, progressing
 from controller.reasoned import ReasonedError, fail
 from controller.reasons import Reason
 from controller.resource import Object, Resource
+from controller.userpass import UserPass
+from controller.wholeseconds import WholeSeconds
 from informers import StatusError, StatusKind
 from lldap import User
 from lldap.passwords import PasswordRejected, check_password, password_warnings
 
-NEXT_SECOND = 1.1  # seconds: then the second of a date without fractions is over
-
-RECORD = ("passwordHash", "passwordSecret", "passwordModifiedDate")
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One look at a user's password. `created`: the account was made in this very pass."""
-
-    resource: Resource
-    spec: UserSpec
-    user: User
-    created: bool = False
-    prove: bool = False  # a person asked for a full pass
-
-
-def settled(instance: Instance, request: Request) -> bool:
-    """Whether nothing has to be read, proved or registered; calls nothing."""
-    status = request.resource.status
-    date = request.user.password_modified_date
-    match request.spec.password_policy:
-        case PasswordPolicy.IGNORE:
-            return not any(name in status for name in RECORD)
-        case PasswordPolicy.INITIAL_ONLY:
-            return status.get("passwordModifiedDate") is not None
-        case PasswordPolicy.MANAGE:
-            return (
-                not request.prove
-                and status.get("passwordHash") is not None
-                and date == status.get("passwordModifiedDate")
-                and _version(instance, request) == _recorded_version(status)
-                and _recorded_version(status) is not None
-            )
-
-
-def settle(instance: Instance, request: Request) -> Outcome | None:
-    """Make the password what the policy says; None, or what to wait for.
-
-    The caller holds the account's lock, and `request.user` was read under it. Raises
-    ReasonedError and what lldap raises; then the password may or may not be registered, and the
-    next pass proves it.
-    """
-    if settled(instance, request):
-        return None
-    match request.spec.password_policy:
-        case PasswordPolicy.IGNORE:
-            forget(request.resource.status)
-            return None
-        case PasswordPolicy.INITIAL_ONLY:
-            return _initial(instance, request)
-        case PasswordPolicy.MANAGE:
-            return _managed(instance, request)
+HASH, SECRET, DATE = RECORD = ("passwordHash", "passwordSecret", "passwordModifiedDate")
 
 
 def forget(status: Object) -> None:
@@ -75,206 +26,232 @@ def forget(status: Object) -> None:
         status.pop(name, None)
 
 
-# --- Manage ------------------------------------------------------------------------------
+def keep_by_policy(status: Object, policy: PasswordPolicy) -> None:
+    """Drop of the record what the policy does not use, so that Manage proves before it relies.
 
-
-def _managed(instance: Instance, request: Request) -> Outcome | None:
-    secret = _read(instance, request)
-    status, user = request.resource.status, request.user
-    digest = instance.sealer.password_hash(request.resource.uid, secret.value)
-    same = (
-        digest == status.get("passwordHash")
-        and user.password_modified_date == status.get("passwordModifiedDate")
-        and not request.prove
-    )
-    if same or (not _never_set(request) and _proved(instance, request, secret.value)):
-        _record(status, digest, secret, user.password_modified_date)
-        return None
-    user = _register(instance, request, secret.value)
-    _record(status, digest, secret, user.password_modified_date)
-    if _whole_seconds(user.password_modified_date):
-        # Somebody could change it within the same second and leave the same date: the date
-        # counts only with a proof after that second.
-        status.pop("passwordModifiedDate")
-        return progressing(
-            Reason.PROGRESSING, f"the password of {user.id} is set; it is proved once more"
-        ).after(NEXT_SECOND)
-    return None
-
-
-def _never_set(request: Request) -> bool:
-    """Whether the account never had a password, as far as lldap tells."""
-    user = request.user
-    return request.created or user.password_modified_date == user.creation_date
-
-
-def _proved(instance: Instance, request: Request, value: bytes) -> bool:
-    return instance.passwords.has_password(request.user.id, value)
-
-
-# --- InitialOnly ---------------------------------------------------------------------------
-
-
-def _initial(instance: Instance, request: Request) -> Outcome | None:
-    """One working registration for an account that we created; never for another."""
-    status, user = request.resource.status, request.user
-    if not _created_by_us(instance, request) or _was_settled_before(request):
-        status["passwordModifiedDate"] = user.password_modified_date
-        return None
-    if not _never_set(request):
-        return _finish_initial(instance, request)
-    if request.created and _whole_seconds(user.creation_date):
-        # In the same second the dates would stay equal, as if none had been set.
-        return progressing(
-            Reason.PROGRESSING, f"the password of {user.id} is set in the next second"
-        ).after(NEXT_SECOND)
-    return _register_initial(instance, request)
-
-
-def _created_by_us(instance: Instance, request: Request) -> bool:
-    target = instance.user_target(request.user)
-    origin = instance.ownership.origin(request.resource, target)
-    return origin is not None and origin.recorded == "Created"
-
-
-def _was_settled_before(request: Request) -> bool:
-    """Whether a pass under another policy ended well without a password for this account.
-
-    A change of policy to InitialOnly registers nothing.
+    Ignore uses nothing; InitialOnly, once done, its date alone.
     """
-    recorded = request.resource.recorded
-    return (
-        not request.created
-        and recorded.get("uuid") == request.user.uuid
-        and any(c.get("reason") == Reason.VERIFIED for c in recorded.get("conditions") or [])
-    )
+    if policy is PasswordPolicy.IGNORE:
+        forget(status)
+    elif policy is PasswordPolicy.INITIAL_ONLY and status.get(DATE) is not None:
+        _done(status, status[DATE])
 
 
-def _finish_initial(instance: Instance, request: Request) -> Outcome | None:
-    """The account has a password and our record is lost: it is ours gone wrong, or a person's."""
-    status, user = request.resource.status, request.user
-    secret = _read_if_there(instance, request)
-    if secret is not None and instance.passwords.is_misregistered(user.id, secret.value):
-        return _register_initial(instance, request)
-    status["passwordModifiedDate"] = user.password_modified_date
-    return None
+class UserPasswords:
+    """Makes passwords what the policies say. Any thread, one thread an object."""
 
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
+        self._seconds = WholeSeconds(instance.mirror, instance.clock.monotonic)
 
-def _register_initial(instance: Instance, request: Request) -> Outcome | None:
-    secret = _read(instance, request)
-    digest = instance.sealer.password_hash(request.resource.uid, secret.value)
-    user = _register(instance, request, secret.value)
-    _record(request.resource.status, digest, secret, user.password_modified_date)
-    return None
+    def settled(self, this: UserPass, user: User) -> bool:
+        """Whether nothing has to be read, proved or registered; calls nothing."""
+        status = this.resource.status
+        match this.spec.password_policy:
+            case PasswordPolicy.IGNORE:
+                return True
+            case PasswordPolicy.INITIAL_ONLY:
+                return status.get(DATE) is not None
+            case PasswordPolicy.MANAGE:
+                recorded = _recorded_version(status)
+                return (
+                    not this.asked
+                    and status.get(HASH) is not None
+                    and status.get(DATE) == _date(user)
+                    and recorded is not None
+                    and recorded == self._version(this)
+                )
 
+    def settle(self, this: UserPass, user: User) -> Outcome | None:
+        """Make the password what the policy says; None, or what to wait for.
 
-# --- common ----------------------------------------------------------------------------------
+        The caller holds the account's lock, and `user` was read under it. Raises ReasonedError,
+        what lldap and what the API server raise; then the password may or may not be registered,
+        and the next pass proves it.
+        """
+        if self.settled(this, user):
+            return None
+        if this.spec.password_policy is PasswordPolicy.INITIAL_ONLY:
+            return self._initial(this, user)
+        return self._managed(this, user)
 
+    # --- Manage ------------------------------------------------------------------------------
 
-def _register(instance: Instance, request: Request, value: bytes) -> User:
-    """Register, proved; the account as it is afterwards, with the new date."""
-    user_id, resource = request.user.id, request.resource
-    instance.refuse_privileged(resource, request.user)
-    instance.passwords.set_password(user_id, value)
-    for warning in password_warnings(value):
-        instance.events.warning(
-            resource, EventReason.PASSWORD_ODD, f"Secret {_where(request)}: {warning.value}"
+    def _managed(self, this: UserPass, user: User) -> Outcome | None:
+        status, date = this.resource.status, _date(user)
+        secret = self._read(this)
+        same_date = date == status.get(DATE)
+        # Looked at before the proof: what is proved within the date's own second may change
+        # within it, and the date stays the same.
+        left = 0.0 if same_date else self._seconds.left(this.resource.uid, date)
+        if secret.digest == status.get(HASH) and not this.asked:
+            if same_date:  # only the Secret's version is another
+                return self._record(this, secret, date)
+            if left and DATE not in status:
+                return self._record(this, secret, date, left)
+        if this.created or not self._proved(user.id, secret.value):
+            if secret.digest == status.get(HASH):
+                this.differs(self._instance.metrics)
+            date = self._register(this, user, secret)
+            left = self._seconds.left(this.resource.uid, date)
+        return self._record(this, secret, date, left)
+
+    def _record(
+        self, this: UserPass, secret: "_Secret", date: str, left: float = 0.0
+    ) -> Outcome | None:
+        """Write down what was proved; the date counts once its second is over."""
+        status = this.resource.status
+        status[HASH] = secret.digest
+        status[SECRET] = {"uid": secret.uid, "resourceVersion": secret.resource_version}
+        if left:
+            status.pop(DATE, None)
+            words = f"the password of {this.user_id} is set; it is proved once more"
+            return progressing(Reason.PROGRESSING, words).after(left)
+        status[DATE] = date
+        return None
+
+    # --- InitialOnly -------------------------------------------------------------------------
+
+    def _initial(self, this: UserPass, user: User) -> Outcome | None:
+        """One working registration for an account that we created; never for another."""
+        if not self._is_due(this, user):
+            _done(this.resource.status, _date(user))
+            return None
+        # In the second of the creation the dates would stay equal, as if none had been set.
+        left = self._seconds.left(this.resource.uid, user.creation_date)
+        if left:
+            words = f"the password of {user.id} is set in the next second"
+            return progressing(Reason.PROGRESSING, words).after(left)
+        _done(this.resource.status, self._register(this, user, self._read(this)))
+        return None
+
+    def _is_due(self, this: UserPass, user: User) -> bool:
+        if this.created:
+            return True
+        target = self._instance.user_target(user)
+        created = self._instance.ownership.origin(this.resource, target) is Origin.CREATED
+        if not created or this.password_was_ignored or HASH in this.resource.status:
+            return False
+        never_set = user.password_modified_date == user.creation_date
+        return never_set or self._went_wrong(this, user)
+
+    def _went_wrong(self, this: UserPass, user: User) -> bool:
+        """Whether the password that is set is ours, registered so that nobody can log in."""
+        try:
+            secret = self._read(this)
+        except ReasonedError:
+            return False  # nothing to compare with: somebody's password is left alone
+        return self._instance.passwords.is_misregistered(user.id, secret.value)
+
+    # --- lldap -------------------------------------------------------------------------------
+
+    def _proved(self, user_id: str, value: bytes) -> bool:
+        holds: bool | None = None
+        try:
+            holds = self._instance.passwords.has_password(user_id, value)
+        finally:
+            self._instance.lldap_metrics.proved(holds=holds)
+        return holds
+
+    def _register(self, this: UserPass, user: User, secret: "_Secret") -> str:
+        """Register, proved; lldap's date of it, read before the proof."""
+        resource = this.resource
+        self._instance.refuse_privileged(resource, user)
+        dates: list[str] = []
+        outcome = "ok"
+        try:
+            self._instance.passwords.set_password(
+                user.id, secret.value, registered=lambda: dates.append(self._date_now(user.id))
+            )
+        except Exception as error:
+            outcome = type(error).__name__
+            raise
+        finally:
+            self._instance.lldap_metrics.registered(outcome)
+        for warning in password_warnings(secret.value):
+            words = f"Secret {_where(this)}: {warning.value}"
+            self._instance.events.warning(resource, EventReason.PASSWORD_ODD, words)
+        words = f"the password of {user.id} was set and proved"
+        self._instance.events.normal(resource, EventReason.PASSWORD_SET, words)
+        return dates[-1]
+
+    def _date_now(self, user_id: str) -> str:
+        user = self._instance.read_user(user_id)
+        if user is None:
+            raise fail(Reason.PENDING, f"user {user_id} went away while its password was set")
+        return _date(user)
+
+    # --- the Secret --------------------------------------------------------------------------
+
+    def _version(self, this: UserPass) -> tuple[str, str] | None:
+        return self._instance.cache.secret_version(this.resource.namespace, _reference(this).name)
+
+    def _read(self, this: UserPass) -> "_Secret":
+        """The password now. Raises ReasonedError for every way in which there is none."""
+        reference, resource = _reference(this), this.resource
+        found = self._get(resource, reference)
+        encoded = (found.get("data") or {}).get(reference.key)
+        if encoded is None:
+            raise fail(
+                Reason.SECRET_KEY_NOT_FOUND,
+                f"Secret {resource.namespace}/{reference.name} has no key {reference.key}: add it, "
+                "or correct spec.passwordSecretRef.key",
+            )
+        value = _checked(base64.b64decode(encoded), _where(this))
+        digest = self._instance.sealer.password_hash(resource.uid, value)
+        metadata = found["metadata"]
+        return _Secret(value, digest, metadata["uid"], metadata["resourceVersion"])
+
+    def _get(self, resource: Resource, reference: SecretKey) -> Object:
+        try:
+            return self._instance.kube.secret(resource.namespace, reference.name)
+        except StatusError as error:
+            if error.kind is not StatusKind.NOT_FOUND:
+                raise
+        raise fail(
+            Reason.SECRET_NOT_FOUND,
+            f"Secret {resource.namespace}/{reference.name} does not exist: create it with the key "
+            f"{reference.key}",
         )
-    instance.events.normal(
-        resource, EventReason.PASSWORD_SET, f"the password of {user_id} was set and proved"
-    )
-    user = instance.read_user(user_id)
-    if user is None:
-        raise fail(Reason.PENDING, f"user {user_id} went away while its password was set")
-    return user
 
 
-def _record(status: Object, digest: str, secret: "Secret", date: str | None) -> None:
-    status["passwordHash"] = digest
-    status["passwordSecret"] = {"uid": secret.uid, "resourceVersion": secret.resource_version}
-    status["passwordModifiedDate"] = date
-
-
-def _whole_seconds(date: str | None) -> bool:
-    return date is not None and "." not in date
-
-
-# --- the Secret ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Secret:
-    """A password as read just now. Never kept, never shown."""
+@dataclass(frozen=True, slots=True, repr=False)
+class _Secret:
+    """A password as read just now, and its digest for the status. Never kept, never shown."""
 
     value: bytes
+    digest: str
     uid: str
     resource_version: str
 
-    def __repr__(self) -> str:
-        return f"Secret({self.uid})"
+
+def _done(status: Object, date: str) -> None:
+    """Record that InitialOnly has nothing more to do, and nothing that Manage would rely on."""
+    forget(status)
+    status[DATE] = date
 
 
-def _version(instance: Instance, request: Request) -> tuple[str, str] | None:
-    reference = _reference(request)
-    return instance.cache.secret_version(request.resource.namespace, reference.name)
+def _date(user: User) -> str:
+    """When the password was changed last; the creation, where this lldap does not tell."""
+    return user.password_modified_date or user.creation_date
 
 
 def _recorded_version(status: Object) -> tuple[str, str] | None:
-    recorded = status.get("passwordSecret")
+    recorded = status.get(SECRET)
     if not isinstance(recorded, dict):
         return None
     return str(recorded.get("uid")), str(recorded.get("resourceVersion"))
 
 
-def _reference(request: Request) -> SecretKey:
-    reference = request.spec.password_secret
+def _reference(this: UserPass) -> SecretKey:
+    reference = this.spec.password_secret
     assert reference is not None, "the spec was read with a rule that asks for it"
     return reference
 
 
-def _where(request: Request) -> str:
-    reference = _reference(request)
-    return f"{request.resource.namespace}/{reference.name}, key {reference.key}"
-
-
-def _read(instance: Instance, request: Request) -> Secret:
-    """The value now. Raises ReasonedError for every way in which there is none."""
-    reference = _reference(request)
-    namespace = request.resource.namespace
-    try:
-        found = instance.kube.secret(namespace, reference.name)
-    except StatusError as error:
-        if error.kind is not StatusKind.NOT_FOUND:
-            raise
-        raise fail(
-            Reason.SECRET_NOT_FOUND,
-            f"Secret {namespace}/{reference.name} does not exist: create it with the key "
-            f"{reference.key}",
-        ) from None
-    encoded = (found.get("data") or {}).get(reference.key)
-    if encoded is None:
-        raise fail(
-            Reason.SECRET_KEY_NOT_FOUND,
-            f"Secret {namespace}/{reference.name} has no key {reference.key}: add it, or correct "
-            "spec.passwordSecretRef.key",
-        )
-    metadata = found["metadata"]
-    value = _checked(_decoded(encoded), f"{namespace}/{reference.name}, key {reference.key}")
-    return Secret(value, metadata["uid"], metadata["resourceVersion"])
-
-
-def _read_if_there(instance: Instance, request: Request) -> Secret | None:
-    try:
-        return _read(instance, request)
-    except ReasonedError:
-        return None
-
-
-def _decoded(encoded: str) -> bytes:
-    try:
-        return base64.b64decode(encoded, validate=True)
-    except (binascii.Error, ValueError):
-        return b""
+def _where(this: UserPass) -> str:
+    reference = _reference(this)
+    return f"{this.resource.namespace}/{reference.name}, key {reference.key}"
 
 
 def _checked(value: bytes, where: str) -> bytes:

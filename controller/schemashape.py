@@ -1,6 +1,6 @@
 """The shape that an LldapAttributeSchema asks for, in lldap's own terms."""
 
-from controller.api import AttributeSchemaSpec, AttributeType, InvalidSpec, Target
+from controller.api import AttributeSchemaSpec, AttributeType, Target
 from controller.resource import Resource
 from lldap import AttributeSchema
 from lldap import AttributeType as LldapAttributeType
@@ -12,6 +12,7 @@ _TYPES = {
     AttributeType.JPEG_PHOTO: LldapAttributeType.JPEG_PHOTO,
     AttributeType.DATE_TIME: LldapAttributeType.DATE_TIME,
 }
+_WORDS = {theirs: ours for ours, theirs in _TYPES.items()}
 _TARGETS = {Target.USER: LldapTarget.USER, Target.GROUP: LldapTarget.GROUP}
 
 
@@ -31,9 +32,15 @@ def shape_of(spec: AttributeSchemaSpec) -> AttributeSchema:
     )
 
 
-def declared_shape(resource: Resource) -> AttributeSchema | None:
-    """The shape that an object declares; None if its spec cannot be read."""
-    try:
-        return shape_of(AttributeSchemaSpec.parse(resource.raw))
-    except InvalidSpec:
-        return None
+def declares(resource: Resource, live: AttributeSchema) -> bool:
+    """Whether an object, found by the attribute's name and target, declares its very shape.
+
+    Asked for each attribute of each account in each resync: the spec is not checked as a whole.
+    """
+    spec = resource.spec
+    return (
+        spec.get("attributeType") == _WORDS[live.attribute_type]
+        and bool(spec.get("isList")) is live.is_list
+        and bool(spec.get("isVisible")) is live.is_visible
+        and bool(spec.get("isEditable")) is live.is_editable
+    )

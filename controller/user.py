@@ -1,8 +1,5 @@
 """LldapUser: an account of lldap, its fields, its attributes and its password."""
 
-from dataclasses import dataclass
-
-from controller import password
 from controller.api import (
     LLDAP_USER,
     MARK_ATTRIBUTE,
@@ -11,7 +8,6 @@ from controller.api import (
     Target,
     UserSpec,
 )
-from controller.attributes import Wanted
 from controller.events import EventReason
 from controller.instance import Instance, attribute_lock, user_lock
 from controller.mark import Origin
@@ -21,39 +17,27 @@ from controller.owned import (
     Owned,
     full_pass_asked,
     full_pass_served,
-    own_names,
     read_spec,
     record_account,
     void_if_other_account,
 )
 from controller.ownership import Standing
 from controller.ownership import Target as OwnedTarget
+from controller.password import UserPasswords, keep_by_policy
 from controller.reasoned import fail
 from controller.reasons import Reason
 from controller.resource import Resource
-from controller.userchange import UserChange, declared_names, user_change
-from lldap import LldapError, NotFound, UniqueViolation, User
+from controller.userchange import UserChange, is_as_created, live_names, user_change
+from controller.userpass import UserPass
+from lldap import (
+    ConstraintViolation,
+    LldapError,
+    Unclassified,
+    UniqueViolation,
+    UnknownAttribute,
+    User,
+)
 from lldap.names import user_key
-
-
-@dataclass(slots=True)
-class _Pass:
-    """One pass over one object: what was read of it, and what is being done."""
-
-    resource: Resource
-    spec: UserSpec
-    user_id: str
-    wanted: Wanted
-    created: bool = False
-
-    @property
-    def prove(self) -> bool:
-        """Whether a person asked for a full pass, the password included."""
-        return full_pass_asked(self.resource)
-
-    @property
-    def managed(self) -> frozenset[str]:
-        return frozenset(self.resource.status.get("managed") or ())
 
 
 class UserReconciler:
@@ -65,6 +49,7 @@ class UserReconciler:
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
         self._owned = Owned(instance, LLDAP_USER)
+        self._passwords = UserPasswords(instance)
 
     # --- converge --------------------------------------------------------------------------
 
@@ -72,57 +57,81 @@ class UserReconciler:
         """See Handler. What needs no call to lldap makes none, and takes no lock."""
         this = self._read(resource)
         user = instance.mirror.user(this.user_id)
-        if user is not None and self._is_settled(this, user):
-            self._record(this, user)
-            return self._verified(this, user)
-        names = [*this.wanted.values, *this.wanted.cleared]
-        shared = [attribute_lock(Target.USER, name) for name in names]
-        with instance.writing(LLDAP_USER, resource, [user_lock(this.user_id)], shared):
-            return self._change(this, user)
+        if user is None or not self._is_settled(this, user):
+            attributes = [attribute_lock(Target.USER, name) for name in this.spec.attributes]
+            with instance.writing(LLDAP_USER, resource, [user_lock(this.user_id)], attributes):
+                return self._change(this, user)
+        self._record(this, user)
+        return self._verified(this)
 
-    def _read(self, resource: Resource) -> _Pass:
+    def _read(self, resource: Resource) -> UserPass:
         spec = read_spec(UserSpec, resource)
         user_id = user_key(spec.username)
         self._instance.refuse_own_account(user_id)
         wanted = self._instance.dependencies.wanted(Target.USER, spec.attributes)
-        return _Pass(resource, spec, user_id, wanted)
+        keep_by_policy(resource.status, spec.password_policy)
+        return UserPass(resource, spec, user_id, wanted, asked=full_pass_asked(resource))
 
-    def _is_settled(self, this: _Pass, user: User) -> bool:
+    def _is_settled(self, this: UserPass, user: User) -> bool:
         target = self._instance.user_target(user)
         if not self._instance.ownership.marked_ours(this.resource, target):
             return False
-        void_if_other_account(this.resource, user.uuid, self._instance.mirror.server_uuid)
+        self._remember(this, user)
         return (
-            not this.prove
-            and not this.wanted.missing
-            and declared_names(this.spec, this.wanted) == this.managed
+            not this.asked
+            and not self._may_have_appeared(this)
+            and this.before == this.owned
             and not self._difference(this, user)
-            and password.settled(self._instance, self._request(this, user))
+            and self._passwords.settled(this, user)
         )
 
-    def _verified(self, this: _Pass, user: User) -> Outcome:
-        this.wanted.refuse_missing(f"user {user.id}")
-        full_pass_served(this.resource)
-        return converged(Reason.VERIFIED, f"user {user.id} is in lldap as declared")
+    def _may_have_appeared(self, this: UserPass) -> bool:
+        """Whether a missing attribute counts that somebody made in lldap since the last read."""
+        return bool(this.wanted.missing) and not self._instance.rules.require_attribute_schema
 
-    def _change(self, this: _Pass, seen: User | None) -> Outcome:
-        user = self._obtain(this, seen)
+    def _remember(self, this: UserPass, user: User) -> None:
+        """The record counts for this very account of this very lldap alone."""
         void_if_other_account(this.resource, user.uuid, self._instance.mirror.server_uuid)
-        user = self._update(this, user)
+        managed = this.resource.status.get("managed")
+        this.before = None if managed is None or this.created else frozenset(managed)
+
+    def _verified(self, this: UserPass) -> Outcome:
+        if this.drifted:
+            self._instance.metrics.drift_repaired(LLDAP_USER.kind)
+        this.wanted.refuse_missing(f"user {this.user_id}")
+        full_pass_served(this.resource)
+        return converged(Reason.VERIFIED, f"user {this.user_id} is in lldap as declared")
+
+    def _change(self, this: UserPass, seen: User | None) -> Outcome:
+        if self._may_have_appeared(this):
+            self._learn_schema(this)
+        try:
+            return self._bring_about(this, seen)
+        except UnknownAttribute:  # somebody deleted an attribute since the last bulk read
+            self._learn_schema(this)
+            return self._bring_about(this, seen)
+
+    def _learn_schema(self, this: UserPass) -> None:
+        dependencies = self._instance.dependencies
+        dependencies.learn(Target.USER, self._instance.client.schema())
+        self._instance.prepare()
+        this.wanted = dependencies.wanted(Target.USER, this.spec.attributes)
+
+    def _bring_about(self, this: UserPass, seen: User | None) -> Outcome:
+        user = self._obtain(this, seen)
+        self._remember(this, user)
         self._record(this, user)
-        waiting = password.settle(self._instance, self._request(this, user))
-        return waiting or self._verified(this, user)
+        user = self._update(this, user)
+        waiting = self._passwords.settle(this, user)
+        return waiting or self._verified(this)
 
-    def _request(self, this: _Pass, user: User) -> password.Request:
-        return password.Request(this.resource, this.spec, user, this.created, this.prove)
-
-    def _record(self, this: _Pass, user: User) -> None:
+    def _record(self, this: UserPass, user: User) -> None:
         record_account(self._instance, this.resource, user.uuid, self._instance.user_target(user))
         this.resource.status["userId"] = user.id
 
     # --- the account ---------------------------------------------------------------------
 
-    def _obtain(self, this: _Pass, seen: User | None) -> User:
+    def _obtain(self, this: UserPass, seen: User | None) -> User:
         """The account under our mark: found, created, adopted or taken back."""
         user = self._instance.read_user(this.user_id) if seen is not None else None
         if user is None:
@@ -130,7 +139,7 @@ class UserReconciler:
             user = self._create(this)
         return user if this.created else self._take(this, user)
 
-    def _take(self, this: _Pass, user: User) -> User:
+    def _take(self, this: UserPass, user: User) -> User:
         target = self._instance.user_target(user)
         standing = self._owned.standing(this.resource, this.user_id, target)
         if standing is Standing.OURS:
@@ -144,35 +153,26 @@ class UserReconciler:
             this.resource.status.pop("managed", None)
         return self._again(this)
 
-    def _again(self, this: _Pass) -> User:
+    def _again(self, this: UserPass) -> User:
         user = self._instance.read_user(this.user_id)
         if user is None:
-            raise fail(
-                Reason.PENDING, f"user {this.user_id} went away while it was changed in lldap"
-            )
+            words = f"user {this.user_id} went away while it was changed in lldap"
+            raise fail(Reason.PENDING, words)
         return user
 
-    def _create(self, this: _Pass) -> User:
+    def _create(self, this: UserPass) -> User:
         """Create the account; a refusal or a lost answer is read back before anything else.
 
         Without `this.created` afterwards it is one that stood in the way.
         """
         this.wanted.refuse_missing(f"user {this.user_id}")
-        spec = this.spec
-        mark = self._owned.new_mark(this.resource, Origin.CREATED)
+        this.differs(self._instance.metrics)
         try:
-            user = self._instance.client.create_user(
-                this.user_id,
-                email=spec.email,
-                display_name=spec.display_name or None,
-                first_name=spec.first_name or None,
-                last_name=spec.last_name or None,
-                attributes={**this.wanted.values, **mark},
-            )
+            user = self._send_new(this)
         except LldapError as error:
             found = self._instance.read_user(this.user_id)
             if found is None:
-                raise self._not_created(this, error) from error
+                raise self._refused(this, error) from error
             target = self._instance.user_target(found)
             if not self._instance.ownership.marked_ours(this.resource, target):
                 return found
@@ -180,82 +180,80 @@ class UserReconciler:
         else:
             self._instance.mirror.put_user(user)
         this.created = True
-        this.resource.status["managed"] = sorted(declared_names(spec, this.wanted))
         self._instance.events.normal(
             this.resource, EventReason.CREATED, f"user {user.id} was created in lldap"
         )
         return user
 
-    def _not_created(self, this: _Pass, error: LldapError) -> Exception:
+    def _send_new(self, this: UserPass) -> User:
+        spec, mark = this.spec, self._owned.new_mark(this.resource, Origin.CREATED)
+        return self._instance.client.create_user(
+            this.user_id,
+            email=spec.email,
+            display_name=spec.display_name or None,
+            first_name=spec.first_name or None,
+            last_name=spec.last_name or None,
+            attributes={**this.wanted.values, **mark},
+        )
+
+    def _refused(self, this: UserPass, error: LldapError) -> Exception:
+        """What a refusal means, by what lldap has now: the database's words do not decide."""
+        if not isinstance(error, (ConstraintViolation, Unclassified)):
+            return error
+        other = self._instance.client.find_user_by_email(this.spec.email)
+        if other not in (None, this.user_id):
+            return fail(
+                Reason.EMAIL_CONFLICT,
+                f"the e-mail of {this.user_id} belongs to user {other} in lldap: change one of "
+                "the two",
+            )
         if not isinstance(error, UniqueViolation):
             return error
-        return self._email_taken(this) or fail(
+        return fail(
             Reason.CONFLICT,
             f"lldap's database takes {this.user_id} or its e-mail for one that it has: choose "
             "another username or e-mail",
         )
 
-    def _email_taken(self, this: _Pass) -> Exception | None:
-        other = self._instance.client.find_user_by_email(this.spec.email)
-        if other is None or other == this.user_id:
-            return None
-        return fail(
-            Reason.EMAIL_CONFLICT,
-            f"the e-mail of {this.user_id} belongs to user {other} in lldap: change one of the two",
-        )
-
     # --- fields and attributes -----------------------------------------------------------
 
-    def _difference(self, this: _Pass, user: User) -> UserChange:
-        managed = self._managed(this, user)
-        return user_change(this.spec, this.wanted, user, managed, self._instance.dependencies)
+    def _difference(self, this: UserPass, user: User) -> UserChange:
+        return user_change(this.spec, this.wanted, user, self._applied(this, user))
 
-    def _managed(self, this: _Pass, user: User) -> frozenset[str]:
+    def _applied(self, this: UserPass, user: User) -> frozenset[str]:
         """What this object set before.
 
         Without a record: all of an account that we created and nobody has changed since.
         """
-        if "managed" in this.resource.status or this.created:
-            return this.managed
+        if this.before is not None:
+            return this.before
         target = self._instance.user_target(user)
-        dates = {user.creation_date, user.password_modified_date}
-        if self._instance.ownership.origin(this.resource, target) is Origin.CREATED and (
-            user.modified_date in dates
-        ):
-            return own_names(user.attributes)
-        return frozenset()
+        ours = self._instance.ownership.origin(this.resource, target) is Origin.CREATED
+        return live_names(user) if ours and is_as_created(user) else frozenset()
 
-    def _update(self, this: _Pass, user: User) -> User:
+    def _update(self, this: UserPass, user: User) -> User:
         """One updateUser with all that differs; before it, new names are recorded as ours."""
         change = self._difference(this, user)
-        declared = declared_names(this.spec, this.wanted)
-        if not change:
-            this.resource.status["managed"] = sorted(declared | self._waiting(this))
-            return user
-        self._instance.refuse_privileged(this.resource, user)
-        managed = self._managed(this, user)
-        self._owned.record_managed_first(this.resource, managed | declared, user.uuid)
-        self._send(this, user, change)
-        this.resource.status["managed"] = sorted(declared | self._waiting(this))
-        self._instance.events.normal(
-            this.resource, EventReason.UPDATED, f"user {user.id}: {'; '.join(change.words())}"
-        )
-        return self._again(this)
+        if change:
+            self._instance.refuse_privileged(this.resource, user)
+            this.differs(self._instance.metrics)
+            names = self._applied(this, user) | this.begun
+            self._owned.record_managed_first(this.resource, names, user.uuid)
+            self._send(this, change)
+            reason = EventReason.DRIFT if this.drifted else EventReason.UPDATED
+            words = f"user {user.id}: {'; '.join(change.words())}"
+            self._instance.events.normal(this.resource, reason, words)
+            user = self._again(this)
+        this.resource.status["managed"] = sorted(this.owned)
+        return user
 
-    def _waiting(self, this: _Pass) -> frozenset[str]:
-        """Attributes that wait for their schema stay ours if they were."""
-        return this.managed & frozenset(this.wanted.missing)
-
-    def _send(self, this: _Pass, user: User, change: UserChange) -> None:
+    def _send(self, this: UserPass, change: UserChange) -> None:
         try:
             self._instance.client.update_user(
-                user.id, **change.fields, insert=change.insert, remove=change.remove
+                this.user_id, **change.fields, insert=change.insert, remove=change.remove
             )
-        except UniqueViolation as error:
-            raise self._email_taken(this) or error from error
-        except NotFound:
-            self._instance.mirror.drop_user(user.id)
-            raise
+        except (ConstraintViolation, Unclassified) as error:
+            raise self._refused(this, error) from error
 
     # --- dry run ---------------------------------------------------------------------------
 
@@ -264,18 +262,20 @@ class UserReconciler:
         this = self._read(resource)
         user = instance.mirror.user(this.user_id)
         if user is None:
+            self._owned.standing(resource, this.user_id, None)
             this.wanted.refuse_missing(f"user {this.user_id}")
             return [f"create user {this.user_id}", *self._planned_password(this, None)]
         target = instance.user_target(user)
         standing = self._owned.standing(resource, this.user_id, target)
         taking = [] if standing is Standing.OURS else [f"take over user {user.id}"]
+        self._remember(this, user)
         change = self._difference(this, user).words()
         return [*taking, *change, *self._planned_password(this, user)]
 
-    def _planned_password(self, this: _Pass, user: User | None) -> list[str]:
+    def _planned_password(self, this: UserPass, user: User | None) -> list[str]:
         if this.spec.password_policy is PasswordPolicy.IGNORE:
             return []
-        if user is not None and password.settled(self._instance, self._request(this, user)):
+        if user is not None and self._passwords.settled(this, user):
             return []
         return ["compare the password with the Secret and set it if it differs"]
 
@@ -302,8 +302,8 @@ class UserReconciler:
 
     def let_go(self, resource: Resource) -> None:
         """See Reconciler."""
-        with self._owned.best_effort(resource, [user_lock(_id_of(resource))]):
-            self._undo(resource, keep=True)
+        locks = [user_lock(_id_of(resource))]
+        self._owned.best_effort(resource, locks, lambda: self._undo(resource, keep=True))
 
     def _target(self, resource: Resource) -> OwnedTarget | None:
         user = self._instance.mirror.user(_id_of(resource))
