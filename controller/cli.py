@@ -1,15 +1,18 @@
-"""The command line: `lldap-operator run`."""
+"""The command line: `lldap-operator run`, `doctor`, `release`."""
 
 import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from controller.config import ConfigError, add_flags, load
 from controller.config_variable import detect
+from controller.doctor import add_doctor, run_doctor
 from controller.log import configure
 from controller.redaction import Redactor
+from controller.release import add_release, run_release
 from controller.run import Assembly
 from controller.stop import Stop
 from controller.version import VERSION
@@ -20,8 +23,15 @@ MISTAKE = 2  # exit code: the configuration, or the command line, cannot be used
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit code."""
     arguments = _parser().parse_args(argv)
+    detected = detect(os.environ, terminal=sys.stderr.isatty())
+    say = partial(print, flush=True)
     try:
-        return _run(arguments)
+        match arguments.command:
+            case "doctor":
+                return run_doctor(arguments, os.environ, detected, say)
+            case "release":
+                return run_release(arguments, os.environ, detected, say)
+        return _run(arguments, detected)
     except ConfigError as error:
         print(error, file=sys.stderr)
         return MISTAKE
@@ -46,15 +56,36 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add_flags(run)
+    doctor = commands.add_parser(
+        "doctor",
+        help="look at everything that the operator needs, and say what to mend",
+        description="Looks at lldap, the API server and what both say of each other with the "
+        "operator's own configuration, and changes nothing.",
+        epilog="Exit codes: 0 when nothing is wrong, 1 when something is, 2 when the configuration "
+        "cannot be used.",
+        allow_abbrev=False,
+    )
+    add_doctor(doctor)
+    release = commands.add_parser(
+        "release",
+        help="let objects and accounts go; both stay",
+        description="Takes the operator's finalizers and status off the objects of its instance, "
+        "and its marks off lldap if LLDAP_URL is set and lldap answers. Nothing else is changed. "
+        "Needs no running operator; one that runs takes the objects up again.",
+        epilog="Exit codes: 0 when all was released, 1 when something was not, 2 when the "
+        "configuration cannot be used.",
+        allow_abbrev=False,
+    )
+    add_release(release)
     return parser
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace, detected: Mapping[str, str]) -> int:
     stop = Stop()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: stop.request())
     flags = {name: value for name, value in vars(arguments).items() if name != "command"}
-    config = load(os.environ, flags, detect(os.environ, terminal=sys.stderr.isatty()))
+    config = load(os.environ, flags, detected)
     redactor = Redactor()
     configure(sys.stderr, config.log_level, config.log_format, redactor)
     return Assembly(config, redactor, stop).manager().run()

@@ -5,7 +5,7 @@ the flag wins; an empty text is as good as none. Mistakes are reported all at on
 """
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
@@ -346,6 +346,24 @@ def load(
     return Config(**found)
 
 
+def load_some(
+    fields: Collection[str],
+    environ: Mapping[str, str],
+    flags: Mapping[str, str | None],
+    detected: Mapping[str, str],
+) -> Mapping[str, Any]:
+    """The values of some variables by field, for a command that looks at no others.
+
+    Raises ConfigError with every mistake in them.
+    """
+    texts = {**detected, **dict(_given(environ, flags))}
+    found: dict[str, Any] = {}
+    mistakes = tuple(_parse(texts, found, fields))
+    if mistakes:
+        raise ConfigError(mistakes)
+    return found
+
+
 def _given(
     environ: Mapping[str, str], flags: Mapping[str, str | None]
 ) -> Iterator[tuple[str, str]]:
@@ -366,8 +384,12 @@ def _refused_flags(flags: Mapping[str, str | None]) -> Iterator[Mistake]:
             )
 
 
-def _parse(texts: Mapping[str, str], found: dict[str, Any]) -> Iterator[Mistake]:
+def _parse(
+    texts: Mapping[str, str], found: dict[str, Any], fields: Collection[str] | None = None
+) -> Iterator[Mistake]:
     for name, variable in _VARIABLES:
+        if fields is not None and name not in fields:
+            continue
         try:
             found[name] = variable.value(texts.get(name, ""), found)
         except ValueError as error:

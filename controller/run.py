@@ -6,6 +6,7 @@ import os
 import random
 import secrets
 from collections.abc import Callable
+from pathlib import Path
 
 from controller.api import KINDS
 from controller.clock import SystemClock
@@ -16,7 +17,7 @@ from controller.config_values import Address, read_hash_key
 from controller.credentials import Credentials
 from controller.deadmarks import count_dead_marks
 from controller.election import LeaderElector, new_identity
-from controller.httpmessage import Handler
+from controller.httpmessage import Guard, Handler, admit_all
 from controller.httpserver import HTTPServer
 from controller.leadership import Election, NoElection, Times
 from controller.lease import LeaseLock
@@ -28,7 +29,9 @@ from controller.probes import probe_routes
 from controller.recorder import EventRecorder
 from controller.redaction import Redactor
 from controller.rules import Rules
+from controller.servertls import ServerTLS
 from controller.stop import Stop
+from controller.tokenguard import TokenGuard
 from controller.version import VERSION
 from informers import ApiClientTransport, RestClient
 from lldap import Credentials as LldapCredentials
@@ -206,31 +209,54 @@ class Assembly:
 
     def _serve(self, liveness: Checks, readiness: Checks) -> list[HTTPServer]:
         config = self._config
-        wanted: list[tuple[str, Address | None, dict[str, Handler]]] = [
-            ("METRICS_ADDRESS", config.metrics_address, {"/metrics": self._metrics.serve}),
-            ("HEALTH_ADDRESS", config.health_address, probe_routes(liveness, readiness)),
-        ]
         servers: list[HTTPServer] = []
         try:
-            for name, address, routes in wanted:
-                if address is not None:
-                    servers.append(_listen(name, address, routes, self._clock))
+            if config.metrics_address is not None:
+                servers.append(self._metrics_server(config.metrics_address))
+            if config.health_address is not None:
+                routes = probe_routes(liveness, readiness)
+                servers.append(self._listen("HEALTH_ADDRESS", config.health_address, routes))
         except ConfigError:
             for server in servers:
                 server.close()
             raise
         return servers
 
+    def _metrics_server(self, address: Address) -> HTTPServer:
+        config = self._config
+        return self._listen(
+            "METRICS_ADDRESS",
+            address,
+            {"/metrics": self._metrics.serve},
+            guard=TokenGuard(self._unfenced) if config.metrics_auth else admit_all,
+            tls=_server_tls(config.metrics_tls_cert_file, config.metrics_tls_key_file),
+        )
 
-def _listen(
-    name: str, address: Address, routes: dict[str, Handler], clock: SystemClock
-) -> HTTPServer:
+    def _listen(
+        self,
+        variable: str,
+        address: Address,
+        routes: dict[str, Handler],
+        *,
+        guard: Guard = admit_all,
+        tls: ServerTLS | None = None,
+    ) -> HTTPServer:
+        try:
+            return HTTPServer(address, routes, clock=self._clock, guard=guard, tls=tls)
+        except OSError as error:
+            reason = os.strerror(error.errno) if error.errno else type(error).__name__
+            why = f"{address} cannot be listened on ({reason}). Name another, or 0 for none."
+            raise _mistake(variable, why) from None
+
+
+def _server_tls(certificate: Path | None, key: Path | None) -> ServerTLS | None:
+    if certificate is None or key is None:
+        return None
     try:
-        return HTTPServer(address, routes, clock=clock)
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else type(error).__name__
-        why = f"{address} cannot be listened on ({reason}). Name another, or 0 for none."
-        raise _mistake(name, why) from None
+        return ServerTLS(certificate, key)
+    except OSError as error:  # it could be used a moment ago
+        why = f"cannot be used ({type(error).__name__})"
+        raise _mistake("METRICS_TLS_CERT_FILE", why) from None
 
 
 def _opaque_clients() -> list[Client]:
