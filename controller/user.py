@@ -265,12 +265,15 @@ class UserReconciler:
             self._owned.standing(resource, this.user_id, None)
             this.wanted.refuse_missing(f"user {this.user_id}")
             return [f"create user {this.user_id}", *self._planned_password(this, None)]
-        target = instance.user_target(user)
-        standing = self._owned.standing(resource, this.user_id, target)
+        standing = self._owned.standing(resource, this.user_id, instance.user_target(user))
         taking = [] if standing is Standing.OURS else [f"take over user {user.id}"]
         self._remember(this, user)
         change = self._difference(this, user).words()
-        return [*taking, *change, *self._planned_password(this, user)]
+        steps = [*taking, *change, *self._planned_password(this, user)]
+        if steps:
+            instance.refuse_privileged(resource, user)
+        missing = ", ".join(this.wanted.missing)
+        return [*steps, f"wait for a schema of {missing}"] if missing else steps
 
     def _planned_password(self, this: UserPass, user: User | None) -> list[str]:
         if this.spec.password_policy is PasswordPolicy.IGNORE:
