@@ -1,71 +1,86 @@
 """A brake on deletions: a mistake that deletes everything takes long enough to be noticed."""
 
 import threading
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable
 
 from controller.reasoned import fail
 from controller.reasons import Reason
 
 WINDOW_SECONDS = 60.0
+SOON_SECONDS = 1.0  # a turn that has come is asked for again after this
 
 
 class Brake:
     """At most `per_minute` deletions in any minute, in the order in which they asked. Any thread.
 
-    0 takes the brake off.
+    0 takes the brake off. Who waits is told its place and when its turn comes, and asks again
+    then; whoever has not asked a minute after its turn holds up nobody any more.
     """
 
     def __init__(self, per_minute: int, monotonic: Callable[[], float]) -> None:
         self._per_minute = per_minute
         self._monotonic = monotonic
-        self._lock = threading.Lock()  # guards _done and _queue
-        self._done: deque[float] = deque()
-        self._queue: OrderedDict[str, float] = OrderedDict()  # who waits, and when it last asked
+        self._lock = threading.Lock()  # guards the next three
+        self._passed: OrderedDict[str, float] = OrderedDict()  # in the last minute, and when
+        self._line: list[str] = []  # who waits, in order
+        self._kept_until: dict[str, float] = {}  # who waits, and how long its place is kept
 
     def pass_or_wait(self, uid: str, words: str) -> None:
         """Go on with one deletion, or raise ReasonedError Deleting with the place in the queue."""
-        place = self.take(uid)
+        place, seconds = self.take(uid)
         if place:
             raise fail(
                 Reason.DELETING,
                 f"{words} waits at place {place} for its deletion in lldap: "
                 "LLDAP_MAX_DELETIONS_PER_MINUTE holds back many at once",
-            ).looked_at_after(self.seconds_until_free())
+            ).looked_at_after(seconds)
 
-    def take(self, uid: str) -> int:
-        """0: delete now. Else the place in the queue; ask again later."""
+    def take(self, uid: str) -> tuple[int, float]:
+        """Place 0: delete now. Else the place in the line, and the seconds until its turn."""
         if self._per_minute == 0:
-            return 0
+            return 0, 0.0
         now = self._monotonic()
         with self._lock:
             self._forget_old_locked(now)
-            self._queue[uid] = now  # a key that is there keeps its place
-            place = list(self._queue).index(uid) + 1
-            if place > self._per_minute - len(self._done):
-                return place
-            del self._queue[uid]
-            self._done.append(now)
-            return 0
+            if uid in self._passed:  # its deletion did not come to an end: it is still the same one
+                return 0, 0.0
+            waits = uid in self._kept_until
+            place = self._line.index(uid) + 1 if waits else len(self._line) + 1
+            if place <= self._per_minute - len(self._passed):
+                self._leave_locked(uid)
+                self._passed[uid] = now
+                return 0, 0.0
+            if not waits:
+                self._line.append(uid)
+            seconds = max(SOON_SECONDS, self._turn_locked(place, now) - now)
+            self._kept_until[uid] = now + seconds + WINDOW_SECONDS
+            return place, seconds
 
-    def seconds_until_free(self) -> float:
-        """When the next deletion may go on, for who waits."""
-        now = self._monotonic()
+    def forget(self, uid: str) -> None:
+        """The object is gone."""
         with self._lock:
-            if len(self._done) < self._per_minute or not self._done:
-                return 1.0
-            return max(1.0, self._done[0] + WINDOW_SECONDS - now)
+            self._leave_locked(uid)
 
     @property
     def waiting(self) -> int:
         """How many deletions wait."""
         with self._lock:
-            return len(self._queue)
+            return len(self._line)
+
+    def _turn_locked(self, place: int, now: float) -> float:
+        """When the deletion at `place` may go on: a minute after one before it, each."""
+        rounds, slot = divmod(place - 1, self._per_minute)
+        free = self._per_minute - len(self._passed)
+        times = [now] * free + [passed + WINDOW_SECONDS for passed in self._passed.values()]
+        return times[slot] + rounds * WINDOW_SECONDS
+
+    def _leave_locked(self, uid: str) -> None:
+        if self._kept_until.pop(uid, None) is not None:
+            self._line.remove(uid)
 
     def _forget_old_locked(self, now: float) -> None:
-        while self._done and self._done[0] <= now - WINDOW_SECONDS:
-            self._done.popleft()
-        # Whoever has not asked for two windows is gone or let off: it holds up nobody.
-        for uid, asked in list(self._queue.items()):
-            if asked < now - 2 * WINDOW_SECONDS:
-                del self._queue[uid]
+        while self._passed and next(iter(self._passed.values())) <= now - WINDOW_SECONDS:
+            self._passed.popitem(last=False)
+        while self._line and self._kept_until[self._line[0]] < now:
+            self._leave_locked(self._line[0])

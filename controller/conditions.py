@@ -1,26 +1,68 @@
 """The conditions of an object: one vocabulary, bounded messages, times that move with status."""
 
 import datetime
-from typing import Any
+import re
+from collections.abc import Callable
+from typing import Any, Protocol
 
+from controller.api import READY
 from controller.resource import Object
 
 MAX_CONDITION_MESSAGE_BYTES = 512
 
 Condition = dict[str, Any]
+Now = Callable[[], datetime.datetime]
+
+_CUT = "…"
+_QUOTATION = re.compile(r"“([^”]*)”?")
+# What differs from one answer to the next: a number, a moment, an id, an address in memory.
+_VARYING = re.compile(r"\S*(?:\d|[0-9a-f]{8})\S*", re.IGNORECASE)
+_COMPARED = 100  # characters of a quotation: where a server's text was cut depends on its ids
+
+
+class StatusObject(Protocol):
+    """Whatever has a status to write: `status` is a draft, `generation` that of its spec."""
+
+    status: Object
+
+    @property
+    def generation(self) -> int:
+        """What the draft was computed from."""
+        ...
 
 
 def bounded(text: str, limit: int = MAX_CONDITION_MESSAGE_BYTES) -> str:
     """`text` in at most `limit` bytes of UTF-8, cut on a character, an ellipsis at the cut."""
-    encoded = text.encode()
+    encoded = text.encode(errors="replace")  # a lone surrogate has no encoding
     if len(encoded) <= limit:
-        return text
-    return encoded[: limit - len("…".encode())].decode(errors="ignore") + "…"
+        return encoded.decode()
+    return encoded[: limit - len(_CUT.encode())].decode(errors="ignore") + _CUT
+
+
+def quoted(text: str) -> str:
+    """Words of a server in quotation marks that nothing else uses.
+
+    In there a request id or a moment may differ each time: `same_words` does not count that.
+    """
+    return f"“{text.replace('“', chr(34)).replace('”', chr(34)).strip()}”"
+
+
+def same_words(one: str, other: str) -> bool:
+    """Whether two messages say the same, apart from ids and numbers in what servers said."""
+    return one == other or _QUOTATION.sub(_gist, one) == _QUOTATION.sub(_gist, other)
+
+
+def _gist(quotation: re.Match[str]) -> str:
+    return f"“{_VARYING.sub('#', quotation[1])[:_COMPARED]}”"
 
 
 def find(status: Object, kind: str) -> Condition | None:
     """The condition of type `kind`, if the status has one."""
-    return next((c for c in status.get("conditions") or [] if c.get("type") == kind), None)
+    for condition in status.get("conditions") or ():
+        if condition.get("type") == kind:
+            found: Condition = condition
+            return found
+    return None
 
 
 def timestamp(moment: datetime.datetime) -> str:
@@ -29,37 +71,58 @@ def timestamp(moment: datetime.datetime) -> str:
 
 
 def set_condition(
-    status: Object,
+    obj: StatusObject,
     kind: str,
     value: str,
     reason: str,
     message: str,
     *,
-    generation: int,
-    now: datetime.datetime,
+    now: Now,
+    generation: int | None = None,
 ) -> None:
     """Set one condition; lastTransitionTime moves only when its status does.
 
-    The list is replaced, never edited: it may be shared with the lister.
+    `generation` is what was reconciled, by default the object's. A message that says the same
+    as the one that is there stays (`same_words`). The list is replaced, never edited: it may be
+    shared with the lister.
     """
-    old = find(status, kind)
-    moved = old is None or old.get("status") != value
+    old = find(obj.status, kind)
+    since = old.get("lastTransitionTime") if old and old.get("status") == value else None
     new: Condition = {
         "type": kind,
         "status": value,
         "reason": reason,
         "message": bounded(message),
-        "observedGeneration": generation,
-        "lastTransitionTime": timestamp(now) if moved else (old or {}).get("lastTransitionTime"),
+        "observedGeneration": obj.generation if generation is None else generation,
+        "lastTransitionTime": since or timestamp(now()),
     }
     if new == old:
         return
-    conditions = status.get("conditions") or []
+    if old and same_words(str(old.get("message")), new["message"]):
+        new["message"] = old["message"]
+        if new == old:
+            return
+    conditions = obj.status.get("conditions") or []
     replaced = [new if c is old else c for c in conditions]
-    status["conditions"] = replaced if old else [*conditions, new]
+    obj.status["conditions"] = replaced if old else [*conditions, new]
 
 
-def remove_condition(status: Object, kind: str) -> None:
-    """Drop one condition; nothing happens when it is not there."""
-    if find(status, kind) is not None:
-        status["conditions"] = [c for c in status["conditions"] if c.get("type") != kind]
+def ready_true(obj: StatusObject, reason: str, message: str, *, now: Now) -> None:
+    """Ready=True: only after the state was seen to be what the object asks for."""
+    set_condition(obj, READY, "True", reason, message, now=now)
+
+
+def ready_false(obj: StatusObject, reason: str, message: str, *, now: Now) -> None:
+    """Ready=False."""
+    set_condition(obj, READY, "False", reason, message, now=now)
+
+
+def mark_degraded(obj: StatusObject, kind: str, reason: str, message: str, *, now: Now) -> None:
+    """Say that a failure latches, in the condition of type `kind`; `remove_condition` ends it."""
+    set_condition(obj, kind, "True", reason, message, now=now)
+
+
+def remove_condition(obj: StatusObject, kind: str) -> None:
+    """Take a condition away; nothing happens when it is not there."""
+    if find(obj.status, kind) is not None:
+        obj.status["conditions"] = [c for c in obj.status["conditions"] if c.get("type") != kind]

@@ -16,16 +16,25 @@ class Connection:
         self._mirror = mirror
         self._rules = rules
         self._reading = threading.Lock()
+        self._is_admin = True  # as far as it is known
+
+    def check(self) -> None:
+        """Raise unless the operator may do its work: asks for its own groups as they are now."""
+        self._is_admin = LLDAP_ADMIN in self._client.own_groups().values()
+        if not self._is_admin:
+            raise NotAdmin(f"{self._rules.own_user} is not in {LLDAP_ADMIN}")
 
     def probe(self) -> None:
-        """Raise unless work can go on.
+        """Raise unless work can go on; then the mirror shows the whole of lldap as it is now.
 
-        A new login, whose token has the roles as they are now; the operator's own rights; then
-        the whole of lldap is read into the mirror.
+        A new login, whose token has the roles as they are now, and the operator's own groups. An
+        account that was seen to lack its rights is not logged in again and again until it has
+        them: lldap answers for its groups from the database, whatever the token says.
         """
+        if not self._is_admin:
+            self.check()
         self._session.renew()
-        if LLDAP_ADMIN not in self._client.own_groups().values():
-            raise NotAdmin(f"{self._rules.own_user} is not in {LLDAP_ADMIN}")
+        self.check()
         self.refresh()
 
     def refresh(self) -> None:

@@ -1,13 +1,17 @@
 """From an error to the reason on the object: the one table for everything that was raised."""
 
+import enum
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from controller.conditions import quoted
 from controller.credentials import CredentialsError
 from controller.reasoned import ReasonedError, fail, reasoned
 from controller.reasons import Reason
 from informers import ApiFailure, StatusError, StatusKind
 from lldap import (
+    AnswerTooLarge,
+    BadAnswer,
     Forbidden,
     InvalidValue,
     LldapError,
@@ -26,49 +30,62 @@ from lldap.passwords import PasswordNotConfirmed
 Text = Callable[[BaseException], str]
 
 
+class Gate(enum.Enum):
+    """What an error of one object says about lldap as a whole."""
+
+    UNTOUCHED = enum.auto()
+    LOOK = enum.auto()  # it may be this object alone: the gate asks before it closes
+    CLOSE = enum.auto()  # no object gets any further
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One kind of error: its reason, its words, and whether all work for lldap stops with it."""
+    """One kind of error: its reason, its words, and what follows.
+
+    `quiet`: so many retries go by before the object shows it: it mostly passes by itself.
+    """
 
     error: type[BaseException]
     reason: Reason
     text: Text
-    closes_gate: bool = False
+    gate: Gate = Gate.UNTOUCHED
+    quiet: int = 0
+
+
+def _unusable(error: BaseException) -> str:
+    return (
+        f"lldap gave no usable answer ({type(error).__name__}): check that it runs "
+        "and that LLDAP_URL is right"
+    )
 
 
 def _lldap_said(error: BaseException) -> str:
     assert isinstance(error, LldapError)
-    return f': "{error.server_text}"' if error.server_text else ""
+    return f": {quoted(error.server_text)}" if error.server_text else ""
 
 
 # The first row that fits decides: children before parents.
 TABLE = (
-    Row(
-        Unavailable,
-        Reason.LLDAP_UNAVAILABLE,
-        lambda error: (
-            f"lldap gave no usable answer ({type(error).__name__}): check that it runs "
-            "and that LLDAP_URL is right"
-        ),
-        closes_gate=True,
-    ),
+    Row(BadAnswer, Reason.LLDAP_UNAVAILABLE, _unusable, gate=Gate.LOOK),
+    Row(AnswerTooLarge, Reason.LLDAP_UNAVAILABLE, _unusable, gate=Gate.LOOK),
+    Row(Unavailable, Reason.LLDAP_UNAVAILABLE, _unusable, gate=Gate.CLOSE),
     Row(
         CredentialsError,
         Reason.FORBIDDEN,
         lambda error: f"the operator cannot read its password for lldap: {error}",
-        closes_gate=True,
+        gate=Gate.CLOSE,
     ),
     Row(
         LoginRefused,
         Reason.FORBIDDEN,
         lambda _: "lldap refuses the operator's login: check LLDAP_ADMIN_USERNAME and its password",
-        closes_gate=True,
+        gate=Gate.CLOSE,
     ),
     Row(
         NotAdmin,
         Reason.FORBIDDEN,
         lambda _: "the operator's account is not in lldap_admin: put it there in lldap",
-        closes_gate=True,
+        gate=Gate.CLOSE,
     ),
     Row(
         Forbidden,
@@ -77,11 +94,13 @@ TABLE = (
             f"lldap does not allow this to the operator{_lldap_said(error)}: put its "
             "account into lldap_admin"
         ),
+        gate=Gate.LOOK,
     ),
     Row(
         Transient,
         Reason.REFUSED,
         lambda _: "lldap's database is busy; the change is tried again",
+        quiet=5,
     ),
     Row(
         InvalidMessage,
@@ -91,11 +110,7 @@ TABLE = (
             "messages: passwords need a release of lldap that this operator knows"
         ),
     ),
-    Row(
-        Unsupported,
-        Reason.UNSUPPORTED_SERVER,
-        str,
-    ),
+    Row(Unsupported, Reason.UNSUPPORTED_SERVER, str),
     Row(
         PasswordNotConfirmed,
         Reason.REFUSED,
@@ -131,9 +146,29 @@ TABLE = (
     Row(
         ApiFailure,
         Reason.KUBERNETES_UNAVAILABLE,
-        lambda error: f"the API server did not do it: {error}",
+        lambda error: f"the API server did not do it: {quoted(str(error))}",
+        quiet=9,  # some 2.5 seconds: an election among etcd's members
     ),
 )
+
+_DENIED = (
+    Reason.FORBIDDEN,
+    "the API server refuses it to the operator: {}. Check the operator's Roles",
+)
+
+# What the API server said for good: the same request gets the same answer.
+REFUSALS = {
+    StatusKind.FORBIDDEN: _DENIED,
+    StatusKind.UNAUTHORIZED: _DENIED,
+    StatusKind.INVALID: (
+        Reason.INVALID_SPEC,
+        "the API server takes no change of this object: {}. Correct it, or apply the CRDs",
+    ),
+    StatusKind.SCHEMA_MISMATCH: (
+        Reason.UNSUPPORTED_SERVER,
+        "the CRDs of this cluster lack fields of the operator's release: apply its CRDs: {}",
+    ),
+}
 
 
 def row_of(error: BaseException) -> Row | None:
@@ -141,31 +176,47 @@ def row_of(error: BaseException) -> Row | None:
     return next((row for row in TABLE if isinstance(error, row.error)), None)
 
 
+def _refusal(error: Exception) -> tuple[Reason, str] | None:
+    return REFUSALS.get(error.kind) if isinstance(error, StatusError) else None
+
+
 def explain(error: Exception) -> ReasonedError | None:
     """The reason of an error; None if it is one that nobody expects."""
     known = reasoned(error)
     if known is not None:
         return known
-    if isinstance(error, StatusError) and error.kind in _DENIED:
-        return fail(
-            Reason.FORBIDDEN,
-            f"the API server refuses it to the operator: {error}. Check its Roles",
-        )
+    refusal = _refusal(error)
+    if refusal is not None:
+        reason, text = refusal
+        return fail(reason, text.format(quoted(str(error))))
     row = row_of(error)
     return None if row is None else fail(row.reason, row.text(error))
 
 
-_DENIED = frozenset({StatusKind.FORBIDDEN, StatusKind.UNAUTHORIZED})
-
-
 def explain_probe(error: Exception) -> ReasonedError:
-    """The reason why lldap cannot be worked with at all."""
-    return explain(error) or fail(
+    """The reason why lldap cannot be worked with at all; an unknown error is its cause."""
+    known = explain(error)
+    if known is not None:
+        return known
+    unknown = fail(
         Reason.LLDAP_UNAVAILABLE, f"lldap could not be asked ({type(error).__name__}); see the log"
     )
+    unknown.__cause__ = error
+    return unknown
 
 
-def closes_gate(error: BaseException | None) -> bool:
-    """Whether all work for lldap has to stop."""
+def effect_on_gate(error: BaseException | None) -> Gate:
+    """What follows for all work on lldap."""
     row = row_of(error) if error is not None else None
-    return row is not None and row.closes_gate
+    return Gate.UNTOUCHED if row is None else row.gate
+
+
+def closes_gate(error: BaseException) -> bool:
+    """Whether all work on lldap has to stop."""
+    return effect_on_gate(error) is Gate.CLOSE
+
+
+def quiet_retries(error: Exception) -> int:
+    """How many retries go by before the object shows the error."""
+    row = None if _refusal(error) is not None else row_of(error)
+    return 0 if row is None else row.quiet

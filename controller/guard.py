@@ -8,6 +8,7 @@ from controller.api import Kind
 from controller.kube import Kube
 from controller.reasoned import ReasonedError, fail
 from controller.reasons import Reason
+from controller.resource import Object
 from informers import ApiFailure, StatusError, StatusKind
 
 REMEMBERED_SECONDS = 10.0  # what is asked for every waiting deletion is asked that rarely
@@ -50,22 +51,29 @@ class UninstallGuard:
         return self._definition_goes(kind) or self._namespace_goes()
 
     def _definition_goes(self, kind: Kind) -> bool:
+        what = f"the CustomResourceDefinition {kind.crd_name}"
         try:
             definition = self._kube.custom_resource_definition(kind)
-        except StatusError as error:
-            if error.kind is StatusKind.NOT_FOUND:
-                return True
-            raise self._unclear(f"the CustomResourceDefinition {kind.crd_name}") from error
         except ApiFailure as error:
-            raise self._unclear(f"the CustomResourceDefinition {kind.crd_name}") from error
-        return "deletionTimestamp" in definition["metadata"]
+            if isinstance(error, StatusError) and error.kind is StatusKind.NOT_FOUND:
+                return True
+            raise self._unclear(what) from error
+        return self._goes(definition, kind.crd_name, what)
 
     def _namespace_goes(self) -> bool:
+        what = f"the namespace {self._namespace}"
         try:
             namespace = self._kube.namespace(self._namespace)
         except ApiFailure as error:
-            raise self._unclear(f"the namespace {self._namespace}") from error
-        return "deletionTimestamp" in namespace["metadata"]
+            raise self._unclear(what) from error
+        return self._goes(namespace, self._namespace, what)
+
+    def _goes(self, answer: Object, name: str, what: str) -> bool:
+        """Whether it is being deleted; only an answer that is about it counts."""
+        metadata = answer.get("metadata")
+        if not isinstance(metadata, dict) or metadata.get("name") != name:
+            raise self._unclear(what)
+        return "deletionTimestamp" in metadata
 
     def _unclear(self, what: str) -> Exception:
         return fail(

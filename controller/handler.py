@@ -18,15 +18,15 @@ class Handler(Protocol[C_contra]):
         ...
 
     def converge(self, resource: Resource, client: C_contra) -> Outcome:
-        """Make it so. Raises ReasonedError, or anything that `Config.explain` knows."""
+        """Make it so. Raises ReasonedError, or anything that `HarnessConfig.explain` knows."""
         ...
 
     def delete(self, resource: Resource, client: C_contra) -> None:
-        """Undo it; what is not there is success."""
+        """Undo it; what is not there is success. Raises as `converge` does."""
         ...
 
     def plan(self, resource: Resource, client: C_contra) -> list[str]:
-        """What `converge` would do, in words; changes and calls nothing."""
+        """What `converge` would do, in words; changes and calls nothing. Raises as `converge`."""
         ...
 
 
@@ -35,13 +35,19 @@ class CleanupHandler(Protocol):
     """A handler with something to tidy on every path of a deletion, that of Retain included."""
 
     def cleanup(self, resource: Resource) -> None:
-        """Runs before the finalizer goes; must not need the remote system."""
+        """Runs before the finalizer goes; must not need the remote system.
+
+        What it raises holds the finalizer, as a failed `delete` does. Not called in dry-run.
+        """
         ...
 
 
 @runtime_checkable
 class DeletionPolicyProvider(Protocol):
-    """A handler whose objects say what their deletion means; without it they mean Delete."""
+    """A handler whose objects say what their deletion means; without it they mean Delete.
+
+    On the handler, not on the object: an object is plain JSON here.
+    """
 
     def deletion_policy(self, resource: Resource) -> DeletionPolicy:
         """What deleting this object means."""
@@ -50,7 +56,10 @@ class DeletionPolicyProvider(Protocol):
 
 @runtime_checkable
 class DryRunDeletion(Protocol):
-    """A handler that knows whether an object in dry-run owns something that deleting would undo."""
+    """A handler that knows whether an object in dry-run owns something that deleting would undo.
+
+    Without it, every object does.
+    """
 
     def owns(self, resource: Resource) -> bool:
         """Whether there is something; calls nothing."""

@@ -5,178 +5,189 @@ status → requeue. A handler never sets Ready: the harness does, and True only 
 outcome, so that nobody can publish it while work is in flight.
 """
 
-import enum
+import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Generic, Literal, TypeVar
+from dataclasses import replace
+from typing import Generic
 
 from controller.api import READY, DeletionPolicy
-from controller.clock import Clock
-from controller.conditions import remove_condition, set_condition
+from controller.conditions import (
+    bounded,
+    find,
+    mark_degraded,
+    ready_false,
+    ready_true,
+    remove_condition,
+    set_condition,
+)
 from controller.finalizers import (
     ObjectGone,
     StaleObject,
     ensure_finalizer,
     remove_finalizer,
+    should_process_deletion,
 )
 from controller.handler import CleanupHandler, DeletionPolicyProvider, DryRunDeletion, Handler
-from controller.kube import Kube
-from controller.outcome import DONE, Outcome, Result
-from controller.reasoned import ReasonedError, reasoned
+from controller.harnessconfig import (
+    C,
+    DeleteSemantics,
+    EventType,
+    HarnessConfig,
+    ObservedGenPolicy,
+)
+from controller.leadership import NotLeader
+from controller.outcome import AT_ONCE, DONE, LATER, Outcome, Result
+from controller.reasoned import UNTIL_WOKEN, ReasonedError, fail
 from controller.resource import Resource
-from controller.statuswriter import StatusWriter
-from controller.taxonomy import Cadences, Disposition, Rule, Taxonomy
-from informers import ApiFailure
+from controller.statuswriter import status_update_best_effort
+from controller.taxonomy import Disposition, Rule, Taxonomy
+from informers import ApiFailure, StatusError
 
-C = TypeVar("C")
+_LOG = logging.getLogger("controller.harness")
 
-
-class DeleteSemantics(enum.Enum):
-    """What a failed delete in the remote system does to the finalizer."""
-
-    HOLD_UNTIL_SUCCESS = enum.auto()  # it stays; the taxonomy says when to try again
-    BEST_EFFORT_RELEASE = enum.auto()  # it goes after one try, whatever came of it
-
-
-class ObservedGenPolicy(enum.Enum):
-    """When status.observedGeneration takes the generation of the pass."""
-
-    ON_ALL_SUCCESS = enum.auto()  # after any pass without an error, a progressing one included
-    ON_CONVERGED_ONLY = enum.auto()
-    ON_EVERY_PASS = enum.auto()  # also after an error: kstatus sees a Stalled only then
-
-
-@dataclass(frozen=True, slots=True)
-class ConditionStyle:
-    """Names of the conditions kept beside Ready; an empty one is not kept.
-
-    `progressing` is there with status True while an outcome is not converged, `degraded` while
-    a failure latches (or, with `degraded_on_any_error`, after every failure).
-    """
-
-    progressing: str = ""
-    degraded: str = ""
-    degraded_on_any_error: bool = False
-
-
-Recorder = Callable[[Resource, Literal["Normal", "Warning"], str, str], None]
-"""Told the object, the type of the event, its reason and its note."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class HarnessConfig(Generic[C]):
-    """One a process, shared by its kinds; each field is a choice that was made on purpose."""
-
-    kube: Kube
-    status: StatusWriter
-    clock: Clock
-    resolve: Callable[[Resource], C]
-    taxonomy: Taxonomy
-    explain: Callable[[Exception], ReasonedError | None] = reasoned
-    resolve_failure_reason: str = "ResolveFailed"
-    failure_reason: str = "ReconcileFailed"
-    passing: Callable[[Resource, Exception], bool] = lambda _resource, _error: False
-    """Faults that are retried with back-off before a word of them is written."""
-    delete_taxonomy: Taxonomy | None = None
-    cadences: Cadences = field(default_factory=Cadences)
-    conditions: ConditionStyle = field(default_factory=ConditionStyle)
-    deletion: DeleteSemantics = DeleteSemantics.HOLD_UNTIL_SUCCESS
-    requeue_on_finalizer_add: bool = False
-    dry_run_annotation: str = ""
-    dry_run_reason: str = "DryRun"
-    observed_generation: ObservedGenPolicy = ObservedGenPolicy.ON_ALL_SUCCESS
-    recorder: Recorder | None = None
-    stamp_success: Callable[[Resource], None] | None = None
-    mirror_status: Callable[[Resource], None] | None = None
+# They end a pass and are no failures of its object.
+_ENDED = (ObjectGone, StaleObject, NotLeader)
 
 
 class Harness(Generic[C]):
-    """Runs handlers by one configuration. Any thread, one thread an object."""
+    """Runs handlers by one configuration. Any thread, one thread an object.
+
+    What can happen to an object becomes a Result; nothing is raised.
+    """
 
     def __init__(self, config: HarnessConfig[C]) -> None:
         self._config = config
+        delete_taxonomy = config.delete_taxonomy or Taxonomy({})
+        self._delete_taxonomy = config.taxonomy.overridden_by(delete_taxonomy)
 
     def run(self, resource: Resource, handler: Handler[C]) -> Result:
-        """One pass. Never raises for what can happen to an object: it becomes the Result."""
+        """One pass."""
+        lifecycle = self._delete if resource.deleting else self._apply
+        return self.guarded(resource, lambda: lifecycle(resource, handler))
+
+    def guarded(self, resource: Resource, work: Callable[[], Result]) -> Result:
+        """Work on an object that writes to the API server; what that answers is dealt with."""
         try:
-            if resource.deleting:
-                return self._delete(resource, handler)
-            return self._apply(resource, handler)
+            return work()
         except ObjectGone:
             return DONE
-        except (StaleObject, ApiFailure) as error:
-            return Result(rate_limited=True, error=error)
+        except (StaleObject, NotLeader):
+            return LATER
+        except ApiFailure as error:
+            return self._unwritten(resource, error)
+
+    def hold(self, resource: Resource, reason: str, message: str) -> Result:
+        """Nothing is done for the object, and Ready says why.
+
+        Whether it is True stays, and for which generation: nobody has looked.
+        """
+        ready = find(resource.status, READY) or {}
+        set_condition(
+            resource,
+            READY,
+            ready.get("status", "Unknown"),
+            reason,
+            message,
+            now=self._config.clock.now,
+            generation=ready.get("observedGeneration", 0),
+        )
+        self._write(resource)
+        return DONE
+
+    def refuse(self, resource: Resource, error: Exception, *, told: bool = True) -> Result:
+        """The object gets no pass; `told`: in an event as well."""
+        return self._failed(resource, error, self._config.taxonomy, told=told)
 
     # --- create and update ---------------------------------------------------------------
 
     def _apply(self, resource: Resource, handler: Handler[C]) -> Result:
         config = self._config
-        if handler.finalizer:
-            added = ensure_finalizer(config.kube, resource, handler.finalizer)
-            if added and config.requeue_on_finalizer_add:
-                return DONE  # the event of our own write brings it back
         try:
-            client = self._resolve(resource)
+            if handler.finalizer:
+                added = ensure_finalizer(config.kube, resource, handler.finalizer)
+                if added and config.requeue_on_finalizer_add:
+                    return AT_ONCE  # nobody else asks for it: the echo of our write makes no work
             if self._dry_run(resource):
-                return self._show_plan(resource, handler.plan(resource, client))
-            outcome = handler.converge(resource, client)
-        except (ObjectGone, StaleObject):
+                return self._plan(resource, handler)
+            outcome = handler.converge(resource, self._resolve(resource))
+        except _ENDED:
             raise
         except Exception as error:  # noqa: BLE001 - every failure ends on the object
-            return self._failed(resource, error, config.taxonomy, config.failure_reason)
+            return self._failed(resource, error, config.taxonomy)
         return self._came_out(resource, outcome)
 
     def _resolve(self, resource: Resource) -> C:
         try:
             return self._config.resolve(resource)
+        except _ENDED:
+            raise
         except Exception as error:
-            if self._config.explain(error) is not None:
+            known = self._config.explain(error)
+            if known is not None and known.reason in self._config.taxonomy:
                 raise
-            raise ReasonedError(
-                self._config.resolve_failure_reason, f"{resource.key}: no client could be made"
-            ) from error
+            message = known.message if known else f"{resource.key}: no client could be made"
+            raise fail(self._config.resolve_failure_reason, message) from error
+
+    def _came_out(self, resource: Resource, outcome: Outcome) -> Result:
+        config = self._config
+        self._observe_generation(resource, converged=outcome.converged, failed=False)
+        self._conditions(
+            resource,
+            outcome.reason,
+            outcome.message,
+            ready=outcome.converged,
+            progressing=not outcome.converged,
+        )
+        if outcome.converged and config.stamp_success:
+            config.stamp_success(resource)
+        self._write(resource)
+        if outcome.requeue_after is not None:
+            return Result(requeue_after=outcome.requeue_after)
+        cadence = config.cadences.ready if outcome.converged else config.cadences.progressing
+        return Result(requeue_after=cadence or None)
+
+    # --- dry run -------------------------------------------------------------------------
 
     def _dry_run(self, resource: Resource) -> bool:
         annotation = self._config.dry_run_annotation
         return bool(annotation) and resource.annotations.get(annotation) == "true"
 
-    def _show_plan(self, resource: Resource, plan: list[str]) -> Result:
-        text = "; ".join(plan) or "nothing"
-        message = f"dry-run: would do: {text}"
-        before = (resource.recorded.get("conditions") or []) != []
-        self._conditions(resource, "True", self._config.dry_run_reason, message)
-        if self._write(resource) or not before:
+    def _plan(self, resource: Resource, handler: Handler[C]) -> Result:
+        """Say what would be done, or why nothing could be."""
+        try:
+            plan = handler.plan(resource, self._resolve(resource))
+        except _ENDED:
+            raise
+        except Exception as error:  # noqa: BLE001 - every failure ends on the object
+            failure = self._explained(resource, error)
+            self._show_dry_run(resource, f"it would fail: {failure.reason}: {failure.message}")
+            rule = self._rule(failure, self._config.taxonomy)
+            return replace(self._requeue(rule, error), error=None, terminal=False)
+        return self._show_dry_run(resource, f"would do: {'; '.join(plan) or 'nothing'}")
+
+    def _show_dry_run(self, resource: Resource, words: str) -> Result:
+        message = f"dry-run: {words}"
+        self._observe_generation(resource, converged=False, failed=False)
+        self._conditions(resource, self._config.dry_run_reason, message, ready=True)
+        if self._write(resource):
             self._event(resource, "Normal", self._config.dry_run_reason, message)
         return Result(requeue_after=self._config.cadences.ready or None)
-
-    def _came_out(self, resource: Resource, outcome: Outcome) -> Result:
-        config = self._config
-        self._observe_generation(resource, converged=outcome.converged, failed=False)
-        ready, extra = (
-            ("True", "") if outcome.converged else ("False", config.conditions.progressing)
-        )
-        self._conditions(resource, ready, outcome.reason, outcome.message, extra)
-        if outcome.converged and config.stamp_success:
-            config.stamp_success(resource)
-        self._write(resource)
-        cadence = config.cadences.ready if outcome.converged else config.cadences.progressing
-        after = cadence if outcome.requeue_after is None else outcome.requeue_after
-        return Result(requeue_after=after or None)
 
     # --- deletion ------------------------------------------------------------------------
 
     def _delete(self, resource: Resource, handler: Handler[C]) -> Result:
-        if not handler.finalizer or handler.finalizer not in resource.finalizers:
+        if not should_process_deletion(resource, handler.finalizer):
             return DONE
-        if self._dry_run(resource) and self._held_by_dry_run(resource, handler):
-            return self._show_plan(resource, ["delete what the object owns in lldap"])
-        if self._policy(resource, handler) is DeletionPolicy.DELETE:
-            held = self._undo(resource, handler)
-            if held is not None:
-                return held
-        if isinstance(handler, CleanupHandler):
-            handler.cleanup(resource)
-        remove_finalizer(self._config.kube, resource, handler.finalizer)
+        try:
+            if not self._dry_run(resource):
+                self._undo(resource, handler)
+            elif self._held_by_dry_run(resource, handler):
+                return self._show_dry_run(resource, "would delete what the object owns")
+            remove_finalizer(self._config.kube, resource, handler.finalizer)
+        except _ENDED:
+            raise
+        except Exception as error:  # noqa: BLE001 - every failure ends on the object
+            return self._failed(resource, error, self._delete_taxonomy)
         return DONE
 
     def _policy(self, resource: Resource, handler: Handler[C]) -> DeletionPolicy:
@@ -185,71 +196,88 @@ class Harness(Generic[C]):
         return DeletionPolicy.DELETE
 
     def _held_by_dry_run(self, resource: Resource, handler: Handler[C]) -> bool:
+        """Whether going on would delete something: then nothing happens, and the object waits."""
+        if self._policy(resource, handler) is DeletionPolicy.RETAIN:
+            return False
+        self._resolve(resource)  # what it owns is not known while there is no client
         owns = handler.owns(resource) if isinstance(handler, DryRunDeletion) else True
-        return owns and self._policy(resource, handler) is DeletionPolicy.DELETE
+        return owns and not self._config.uninstalling(resource)
 
-    def _undo(self, resource: Resource, handler: Handler[C]) -> Result | None:
-        """Delete in the remote system; a Result when the finalizer has to stay."""
-        config = self._config
-        try:
-            handler.delete(resource, self._resolve(resource))
-        except (ObjectGone, StaleObject):
-            raise
-        except Exception as error:  # noqa: BLE001 - every failure ends on the object
-            if config.deletion is DeleteSemantics.BEST_EFFORT_RELEASE:
-                reason, message = self._reason(resource, error, config.failure_reason)
-                self._event(resource, "Warning", reason, message)
-                return None
-            taxonomy = config.delete_taxonomy or config.taxonomy
-            return self._failed(resource, error, taxonomy, config.failure_reason)
-        return None
+    def _undo(self, resource: Resource, handler: Handler[C]) -> None:
+        """Delete in the remote system, if that is meant, and tidy up. Raising holds the object."""
+        if self._policy(resource, handler) is DeletionPolicy.DELETE:
+            try:
+                handler.delete(resource, self._resolve(resource))
+            except _ENDED:
+                raise
+            except Exception as error:
+                if self._config.deletion is DeleteSemantics.HOLD_UNTIL_SUCCESS:
+                    raise
+                failure = self._explained(resource, error)
+                self._event(resource, "Warning", failure.reason, failure.message)
+        if isinstance(handler, CleanupHandler):
+            handler.cleanup(resource)
 
     # --- failures ------------------------------------------------------------------------
 
-    def _reason(self, resource: Resource, error: Exception, fallback: str) -> tuple[str, str]:
+    def _explained(self, resource: Resource, error: Exception) -> ReasonedError:
         known = self._config.explain(error)
         if known is not None:
-            return known.reason, known.message
+            return known
         # An unknown error's own text may quote anything: only its type is shown.
-        return fallback, f"{resource.key}: unexpected {type(error).__name__}; see the log"
-
-    def _rule(self, error: Exception, reason: str, taxonomy: Taxonomy) -> Rule:
-        known = self._config.explain(error)
-        rule = taxonomy.of(reason)
-        if known is not None and known.requeue_transient:
-            rule = Rule(Disposition.FIXED_REQUEUE)
-        if known is not None and known.after is not None:
-            rule = Rule(Disposition.FIXED_REQUEUE, known.after)
-        return rule
+        _LOG.error("%s %s: an unexpected error", resource.kind, resource.key, exc_info=error)
+        text = f"{resource.key}: unexpected {type(error).__name__}; see the log"
+        return fail(self._config.failure_reason, text)
 
     def _failed(
-        self, resource: Resource, error: Exception, taxonomy: Taxonomy, fallback: str
+        self, resource: Resource, error: Exception, taxonomy: Taxonomy, *, told: bool = True
     ) -> Result:
-        config = self._config
-        if config.passing(resource, error):
-            return Result(rate_limited=True, error=error)
-        reason, message = self._reason(resource, error, fallback)
-        rule = self._rule(error, reason, taxonomy)
-        latched = rule.disposition is Disposition.TERMINAL
-        degraded = latched or config.conditions.degraded_on_any_error
+        if self._config.passing(resource, error):
+            return _quietly(error)
+        failure = self._explained(resource, error)
+        rule = self._rule(failure, taxonomy)
         self._observe_generation(resource, converged=False, failed=True)
-        extra = config.conditions.degraded if degraded else ""
-        self._conditions(resource, "False", reason, message, extra)
-        self._event(resource, "Warning", reason, message)
-        self._write(resource)
-        return self._requeue(rule, error)
+        latched = rule.disposition is Disposition.TERMINAL
+        self._conditions(resource, failure.reason, failure.message, ready=False, degraded=latched)
+        before = resource.raw
+        unwritten = self._write_best_effort(resource)
+        news = resource.raw is not before
+        self._log(resource, failure, news=news)
+        if told and (news or rule.seconds != UNTIL_WOKEN):
+            self._event(resource, "Warning", failure.reason, failure.message)
+        if unwritten is None:
+            return self._requeue(rule, error)
+        return replace(self._unwritten(resource, unwritten), error=error)
+
+    def _unwritten(self, resource: Resource, error: ApiFailure | StaleObject) -> Result:
+        """The API server did not take a write of ours, so that no status can say it."""
+        if isinstance(error, StaleObject):
+            return LATER
+        if self._config.passing(resource, error):
+            return _quietly(error)
+        failure = self._explained(resource, error)
+        self._log(resource, failure, news=True)
+        self._event(resource, "Warning", failure.reason, failure.message)
+        return self._requeue(self._config.taxonomy.of(failure.reason), error)
+
+    def _rule(self, failure: ReasonedError, taxonomy: Taxonomy) -> Rule:
+        if failure.after is not None:
+            return Rule(Disposition.FIXED_REQUEUE, failure.after)
+        if failure.requeue_transient:
+            return Rule(Disposition.FIXED_REQUEUE)
+        return taxonomy.of(failure.reason)
 
     def _requeue(self, rule: Rule, error: Exception) -> Result:
         cadences = self._config.cadences
         match rule.disposition:
-            case Disposition.TERMINAL:
-                after = rule.seconds if rule.seconds is not None else cadences.terminal
-                return Result(requeue_after=after or None, terminal=True, error=error)
-            case Disposition.FIXED_REQUEUE:
-                after = rule.seconds if rule.seconds is not None else cadences.transient
-                return Result(requeue_after=after, error=error)
             case Disposition.BACKOFF:
                 return Result(rate_limited=True, error=error)
+            case Disposition.TERMINAL:
+                after = cadences.terminal if rule.seconds is None else rule.seconds
+                return Result(requeue_after=after or None, terminal=True, error=error)
+            case Disposition.FIXED_REQUEUE:
+                after = cadences.transient if rule.seconds is None else rule.seconds
+                return Result(requeue_after=None if after == UNTIL_WOKEN else after, error=error)
 
     # --- conditions and status -----------------------------------------------------------
 
@@ -263,35 +291,48 @@ class Harness(Generic[C]):
             resource.status["observedGeneration"] = resource.generation
 
     def _conditions(
-        self, resource: Resource, ready: str, reason: str, message: str, extra: str = ""
+        self,
+        resource: Resource,
+        reason: str,
+        message: str,
+        *,
+        ready: bool,
+        progressing: bool = False,
+        degraded: bool = False,
     ) -> None:
-        """Ready, and beside it `extra` or nothing."""
-        self._set(resource, READY, ready, reason, message)
-        style = self._config.conditions
-        for kind in (style.progressing, style.degraded):
-            if kind and kind == extra:
-                self._set(resource, kind, "True", reason, message)
-            elif kind:
-                remove_condition(resource.status, kind)
-
-    def _set(self, resource: Resource, kind: str, value: str, reason: str, message: str) -> None:
-        set_condition(
-            resource.status,
-            kind,
-            value,
-            reason,
-            message,
-            generation=resource.generation,
-            now=self._config.clock.now(),
-        )
+        """Ready, and what stands beside it."""
+        now, style = self._config.clock.now, self._config.conditions
+        (ready_true if ready else ready_false)(resource, reason, message, now=now)
+        if progressing and style.emit_progressing:
+            set_condition(resource, style.emit_progressing, "True", reason, message, now=now)
+        else:
+            remove_condition(resource, style.emit_progressing)
+        if degraded and style.emit_degraded:
+            mark_degraded(resource, style.emit_degraded, reason, message, now=now)
+        else:
+            remove_condition(resource, style.emit_degraded)
 
     def _write(self, resource: Resource) -> bool:
         if self._config.mirror_status:
             self._config.mirror_status(resource)
         return self._config.status.persist(resource)
 
-    def _event(
-        self, resource: Resource, kind: Literal["Normal", "Warning"], reason: str, note: str
-    ) -> None:
+    def _write_best_effort(self, resource: Resource) -> ApiFailure | StaleObject | None:
+        if self._config.mirror_status:
+            self._config.mirror_status(resource)
+        return status_update_best_effort(self._config.status, resource)
+
+    def _event(self, resource: Resource, kind: EventType, reason: str, note: str) -> None:
         if self._config.recorder:
-            self._config.recorder(resource, kind, reason, note)
+            self._config.recorder(resource, kind, reason, bounded(note))
+
+    def _log(self, resource: Resource, failure: ReasonedError, *, news: bool) -> None:
+        level = logging.WARNING if news else logging.DEBUG
+        words = (resource.kind, resource.key, failure.reason, failure.message)
+        _LOG.log(level, "%s %s: %s: %s", *words)
+
+
+def _quietly(error: Exception) -> Result:
+    """Try again without a word: after the back-off, or when the API server asks for it."""
+    asked = error.retry_after if isinstance(error, StatusError) else None
+    return Result(requeue_after=asked, rate_limited=asked is None, error=error)

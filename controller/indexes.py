@@ -14,6 +14,7 @@ from controller.api import (
     LLDAP_MEMBERSHIP,
     LLDAP_USER,
     Kind,
+    PasswordPolicy,
     Target,
 )
 from controller.resource import Object
@@ -36,6 +37,12 @@ def pair(user: str, group: str) -> str:
 def attribute_claim(target: str, name: str) -> str:
     """The claim of an attribute schema."""
     return f"{target}/{attribute_key(name)}"
+
+
+def on_other_target(claim: str) -> str:
+    """The claim of the attribute of the same name of groups for one of users, and back."""
+    target, _, name = claim.partition("/")
+    return f"{Target.GROUP if target == Target.USER else Target.USER}/{name}"
 
 
 def indexes(kind: Kind, instance: str) -> dict[str, IndexFunction]:
@@ -80,7 +87,10 @@ def _schema(obj: Object) -> Iterable[str]:
 
 
 def _secret(obj: Object) -> Iterable[str]:
-    reference = _spec(obj).get("passwordSecretRef")
+    spec = _spec(obj)
+    if spec.get("passwordPolicy") == PasswordPolicy.IGNORE:
+        return ()
+    reference = spec.get("passwordSecretRef")
     name = _text(reference.get("name")) if isinstance(reference, dict) else None
     return () if name is None else (f"{obj['metadata'].get('namespace', '')}/{name}",)
 

@@ -1,25 +1,25 @@
 """One kind: from a key to a pass of the harness, or to letting the object go."""
 
-import logging
 from collections.abc import Callable
+from dataclasses import replace
 
-from controller.api import READY, Kind
-from controller.cache import is_paused
-from controller.conditions import set_condition
+from controller.api import LLDAP_GROUP, Kind
+from controller.cache import in_dry_run, is_paused
 from controller.events import EventReason
-from controller.explain import closes_gate, explain_probe
-from controller.finalizers import ObjectGone, StaleObject, remove_finalizer
+from controller.explain import Gate, effect_on_gate, explain_probe
+from controller.finalizers import remove_finalizer
 from controller.harness import Harness
 from controller.instance import Instance
+from controller.leadership import NotLeader
 from controller.outcome import DONE, Result
-from controller.reasons import BY_REASON, Reason
+from controller.reasoned import fail
+from controller.reasons import Reason
 from controller.reconciler import Reconciler
 from controller.resource import Resource
 from controller.service import Service, service
 from controller.statuswriter import is_ready
+from controller.virtualgroups import is_virtual
 from informers import ApiFailure
-
-_LOG = logging.getLogger("controller.kind")
 
 HELD_SECONDS = 120.0  # after that a person is asked to release the object
 
@@ -44,104 +44,126 @@ class KindController:
         self._harness = harness
         self._choose = choose
         self._gone = gone
-        self._held_since: dict[str, float] = {}  # by uid; each key is in one thread at a time
+        self._held_since: dict[str, float] = {}  # by key; each is in one thread at a time
 
     def reconcile(self, key: str) -> Result:
         """One pass over the object `namespace/name`."""
         namespace, _, name = key.partition("/")
         resource = self._instance.cache.get(self.kind, namespace, name)
-        try:
-            return self._forget(key) if resource is None else self._serve(resource)
-        except ObjectGone:
-            return DONE
-        except (StaleObject, ApiFailure) as error:
-            return Result(rate_limited=True, error=error)
+        if resource is None:
+            return self._forget(key)
+        result = self._harness.guarded(resource, lambda: self._serve(resource))
+        return result if result.error is None else self._told_gate(key, result)
 
     def _forget(self, key: str) -> Result:
+        self._held_since.pop(key, None)
         self._instance.gate.forget((self.kind.kind, key))
-        self._instance.servers.forget(self.kind.kind, key)
-        self._gone(key)
+        try:
+            self._gone(key)
+        except (ApiFailure, NotLeader) as error:
+            return Result(rate_limited=True, error=error)
         return DONE
 
-    def _serve(self, resource: Resource) -> Result:
-        ownership = self._instance.ownership
-        match service(resource, self._instance.rules.instance):
-            case Service.FOREIGN:
-                return DONE
-            case Service.TO_RELEASE:
-                return self._release(resource)
-            case Service.HELD if not (resource.deleting or ownership.has_any(resource)):
-                return self._show_held(resource)
-        self._held_since.pop(resource.uid, None)
-        if self._instance.servers.contested(resource):
-            return self._show_contested(Resource(resource.raw))
-        if is_paused(resource):
-            return self._show(resource, Reason.PAUSED, f"{resource.key} is paused: nothing is done")
-        return self._run(resource)
-
-    def _run(self, resource: Resource) -> Result:
+    def _told_gate(self, key: str, result: Result) -> Result:
+        """What an error says about lldap as a whole; who waits for the gate needs no other time."""
         gate = self._instance.gate
-        if not self._instance.mirror.loaded and not resource.deleting and is_ready(resource.raw):
-            gate.wait((self.kind.kind, resource.key))  # as far as it is known nothing is to do
-            return DONE
-        result = self._harness.run(resource, self._choose(resource))
-        if closes_gate(result.error):
-            assert isinstance(result.error, Exception)
-            gate.close(explain_probe(result.error))
-            gate.wait((self.kind.kind, resource.key))
+        match effect_on_gate(result.error):
+            case Gate.LOOK:
+                gate.look()
+            case Gate.CLOSE:
+                assert isinstance(result.error, Exception)
+                gate.close(explain_probe(result.error))
+                if gate.wait((self.kind.kind, key)):
+                    return replace(result, requeue_after=None, rate_limited=False)
+            case Gate.UNTOUCHED:
+                pass
         return result
+
+    def _serve(self, resource: Resource) -> Result:
+        reconciler = self._choose(resource)
+        if self._is_virtual(resource):  # ours by its name, whatever its label has become
+            remove_finalizer(self._instance.kube, resource, self.kind.finalizer)
+            return self._run(resource, reconciler)
+        standing = service(resource, self._instance.rules.instance)
+        if standing is Service.FOREIGN:
+            return DONE
+        if standing is Service.TO_RELEASE:
+            return self._release(resource, reconciler)
+        if is_paused(resource):
+            words = f"{resource.key} is paused: nothing is done for it"
+            return self._harness.hold(resource, Reason.PAUSED, words)
+        if standing is Service.HELD and not self._instance.ownership.has_any(resource):
+            return self._held(resource)
+        self._held_since.pop(resource.key, None)
+        return self._run(resource, reconciler)
+
+    def _is_virtual(self, resource: Resource) -> bool:
+        return self.kind is LLDAP_GROUP and is_virtual(self._instance.rules, resource)
+
+    def _run(self, resource: Resource, reconciler: Reconciler) -> Result:
+        instance = self._instance
+        if instance.servers.contested(resource):
+            return self._leave_to_other(Resource(resource.raw))
+        if not instance.mirror.loaded and not resource.deleting and is_ready(resource.raw):
+            instance.gate.wait((self.kind.kind, resource.key))
+            return DONE  # as far as it is known nothing is to do; all are compared when it opens
+        return self._harness.run(resource, reconciler)
 
     # --- objects of another instance -------------------------------------------------------
 
-    def _show_held(self, resource: Resource) -> Result:
+    def _held(self, resource: Resource) -> Result:
+        """Ours by label, but another instance has not let go of it, and nothing of it is here."""
+        if not self._instance.mirror.loaded:
+            self._instance.gate.wait((self.kind.kind, resource.key))
+            return DONE
+        if resource.deleting:
+            return self._let_be(resource)
         now = self._instance.clock.monotonic()
-        since = self._held_since.setdefault(resource.uid, now)
-        holder = resource.recorded.get("instance")
-        message = (
-            f"the operator of instance {holder} has not let go of {resource.key}. If it is gone: "
-            f"lldap-operator release --namespace {resource.namespace}"
+        since = self._held_since.setdefault(resource.key, now)
+        failure = fail(
+            Reason.HELD_BY_OTHER_INSTANCE,
+            f"the operator of instance {resource.recorded.get('instance')} has not let go of "
+            f"{resource.key}. If it is gone: lldap-operator release --namespace "
+            f"{resource.namespace}",
         )
-        if now - since >= HELD_SECONDS:
-            self._instance.events.warning(resource, Reason.HELD_BY_OTHER_INSTANCE, message)
-        return self._show(resource, Reason.HELD_BY_OTHER_INSTANCE, message)
+        return self._harness.refuse(resource, failure, told=now - since >= HELD_SECONDS)
 
-    def _show_contested(self, resource: Resource) -> Result:
-        """Say once that two operators serve the object, then leave it to the other."""
+    def _leave_to_other(self, resource: Resource) -> Result:
+        """Another operator serves the object with another lldap: say so once, then do nothing."""
         if not self._instance.servers.tell_once(resource):
             return DONE
-        message = (
+        failure = fail(
+            Reason.CONFLICT,
             f"{resource.key} is served by another operator of instance "
             f"{self._instance.rules.instance} too, with another lldap: this one leaves it alone. "
-            "Stop one of the two, then restart the other"
+            "Stop one of the two, then restart the other",
         )
-        self._instance.events.warning(resource, Reason.CONFLICT, message)
-        return self._show(resource, Reason.CONFLICT, message)
+        return self._harness.refuse(resource, failure, told=True)
 
-    def _release(self, resource: Resource) -> Result:
+    def _let_be(self, resource: Resource) -> Result:
+        """Deleted before anybody released it: our lldap has nothing that is marked as its."""
+        holder = resource.recorded.get("instance")
+        self._held_since.pop(resource.key, None)
+        if remove_finalizer(self._instance.kube, resource, self.kind.finalizer):
+            self._instance.events.warning(
+                resource,
+                EventReason.LEFT_ALONE,
+                f"{resource.key} is gone; what it stood for in the lldap of instance {holder} "
+                "stays there",
+            )
+        return DONE
+
+    def _release(self, resource: Resource, reconciler: Reconciler) -> Result:
         """Leave lldap as it is but for our mark, then the finalizer, then the status."""
-        handler = self._choose(resource)
-        handler.let_go(resource)
+        if is_paused(resource) or in_dry_run(resource):
+            return DONE  # nothing is called; the new operator shows whose the object is
+        reconciler.let_go(resource)
         remove_finalizer(self._instance.kube, resource, self.kind.finalizer)
-        self._instance.status.clear(resource)
         self._instance.events.normal(
             resource,
             EventReason.RELEASED,
             f"{resource.key} is no longer of instance {self._instance.rules.instance}; what it "
             "stood for stays in lldap",
         )
+        self._instance.status.clear(resource)
         return DONE
-
-    def _show(self, resource: Resource, reason: Reason, message: str) -> Result:
-        """A condition that the harness has no part in."""
-        entry = BY_REASON[reason]
-        set_condition(
-            resource.status,
-            READY,
-            entry.ready,
-            reason,
-            message,
-            generation=resource.generation,
-            now=self._instance.clock.now(),
-        )
-        self._instance.status.persist(resource)
-        return Result(requeue_after=entry.rule.seconds if entry.rule else None)

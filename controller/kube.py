@@ -6,7 +6,7 @@ from controller.api import KINDS, Kind
 from controller.api.names import API_VERSION, FIELD_MANAGER
 from controller.ownwrites import OwnWrites
 from controller.resource import Object, Resource
-from informers import PatchType, RestClient
+from informers import PatchType, RestClient, UnexpectedAnswer
 
 GROUP_PATH = f"/apis/{API_VERSION}"
 
@@ -16,10 +16,19 @@ def _segment(text: str) -> str:
     return quote(text, safe="")
 
 
+def _whole(answer: Object) -> Object:
+    """The answer, if it is an object with an identity; anything else was not understood."""
+    metadata = answer.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("uid") and metadata.get("resourceVersion"):
+        return answer
+    raise UnexpectedAnswer("the answer is no object with a uid and a resourceVersion")
+
+
 class Kube:
     """Reads and writes of single objects. Any thread; nothing is retried here.
 
-    Every method raises the REST client's errors as they come.
+    Every method raises the REST client's errors as they come, UnexpectedAnswer also for an answer
+    that is no object.
     """
 
     def __init__(self, rest: RestClient, own_writes: OwnWrites) -> None:
@@ -34,7 +43,7 @@ class Kube:
 
     def get(self, kind: str, namespace: str, name: str) -> Object:
         """One of our objects as it is now, not as the lister has it."""
-        return self._rest.get(self.path(kind, namespace, name))
+        return _whole(self._rest.get(self.path(kind, namespace, name)))
 
     def apply_status(self, resource: Resource, status: Object | None) -> Object:
         """Apply the whole of our status; None gives all of it back.
@@ -59,26 +68,31 @@ class Kube:
     def json_patch(self, resource: Resource, operations: list[Object]) -> Object:
         """Change metadata, or undo a spec; `operations` test what they were computed from."""
         path = self.path(resource.kind, resource.namespace, resource.name)
-        answer = self._rest.patch(
-            path, operations, content_type=PatchType.JSON, field_manager=FIELD_MANAGER
+        return self._written(
+            self._rest.patch(
+                path, operations, content_type=PatchType.JSON, field_manager=FIELD_MANAGER
+            )
         )
-        self._own_writes.note(answer)
-        return answer
 
     def apply(self, kind: str, namespace: str, name: str, body: Object) -> Object:
         """Server-side apply of an object of ours, with force: the virtual groups."""
         return self._apply(self.path(kind, namespace, name), body)
 
     def _apply(self, path: str, body: Object) -> Object:
-        answer = self._rest.patch(
-            path, body, content_type=PatchType.APPLY, field_manager=FIELD_MANAGER, force=True
+        return self._written(
+            self._rest.patch(
+                path, body, content_type=PatchType.APPLY, field_manager=FIELD_MANAGER, force=True
+            )
         )
-        self._own_writes.note(answer)
+
+    def _written(self, answer: Object) -> Object:
+        self._own_writes.note(_whole(answer))
         return answer
 
     def secret(self, namespace: str, name: str) -> Object:
         """A Secret with its values: the caller keeps none of it."""
-        return self._rest.get(f"/api/v1/namespaces/{_segment(namespace)}/secrets/{_segment(name)}")
+        path = f"/api/v1/namespaces/{_segment(namespace)}/secrets/{_segment(name)}"
+        return _whole(self._rest.get(path))
 
     def custom_resource_definition(self, kind: Kind) -> Object:
         """The CRD of one of our kinds."""

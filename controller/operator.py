@@ -12,11 +12,12 @@ from controller.cache import Cache
 from controller.clock import Clock
 from controller.conditions import find
 from controller.connection import Connection
-from controller.explain import explain, explain_probe
+from controller.explain import explain, explain_probe, quiet_retries
 from controller.gate import Gate, WorkKey
 from controller.group import GroupReconciler
 from controller.guard import UninstallGuard
-from controller.harness import ConditionStyle, Harness, HarnessConfig, ObservedGenPolicy
+from controller.harness import Harness
+from controller.harnessconfig import ConditionStyle, HarnessConfig, ObservedGenPolicy
 from controller.indexes import indexes
 from controller.instance import Instance
 from controller.kindcontroller import KindController
@@ -31,6 +32,7 @@ from controller.ownership import Ownership
 from controller.ownwrites import OwnWrites
 from controller.queues import Queues
 from controller.reasons import CADENCES, TAXONOMY, Reason
+from controller.reconcilelog import reported
 from controller.reconciler import Reconciler
 from controller.resource import Resource
 from controller.resync import Resync
@@ -44,11 +46,10 @@ from controller.virtualgroups import VirtualGroupReconciler, VirtualGroups, is_v
 from controller.watching import PRIORITY_LISTED, KindHandler, SecretHandler
 from controller.worker import Controller, WorkerPool
 from informers import Lister, ListWatch, RestClient, SharedInformer, by_namespace
-from lldap import Client, Mirror, Session, Transient
+from lldap import Client, Mirror, Session
 from lldap.passwords import Passwords
 from workqueue import ItemExponential, RateLimitingQueue
 
-QUIET_RETRIES = 5  # a lock error of lldap's database shows on the object only after these
 SECRETS = "secrets"
 
 
@@ -181,8 +182,10 @@ class Operator:
             passwords=parts.passwords,
             gate=Gate(
                 connection.probe,
+                connection.check,
                 explain=explain_probe,
                 opened=self._gate_opened,
+                clock=parts.clock,
                 random=parts.rng,
             ),
             locks=KeyedLocks(),
@@ -209,18 +212,19 @@ class Operator:
         return {name: informer.lister for name, informer in self.informers.items()}
 
     def _gate_opened(self, waiting: Collection[WorkKey]) -> None:
-        """The mirror is new: what waited first, then everything is compared with it."""
+        """The mirror is new: what waited comes back, jittered; the rest is compared with it."""
         self.queues.add_waiting(waiting)
-        self.compare_all()
+        self.compare_all(but=waiting)
 
-    def compare_all(self) -> None:
+    def compare_all(self, but: Collection[WorkKey] = ()) -> None:
         """Have every object compared with the mirror, behind whatever a person changed.
 
         The virtual groups are among them whether they are there or not: so they come to be.
+        `but` those that come back by themselves.
         """
         for key in self.virtual_groups.keys:
             self.queues.add(LLDAP_GROUP.kind, key, PRIORITY_LISTED)
-        self.queues.add_all(self.instance.cache, self.instance.rules.instance)
+        self.queues.add_all(self.instance.cache, self.instance.rules.instance, but)
 
     def states(self) -> dict[tuple[str, str, str], int]:
         """How many objects have a kind, a status of Ready and a reason: for metrics."""
@@ -244,10 +248,21 @@ class Operator:
         cache = self.instance.cache
         for kind in KINDS:
             handler = KindHandler(
-                kind, self.instance.rules.instance, cache, self.own_writes, self.queues.add
+                kind,
+                self.instance.rules.instance,
+                cache=cache,
+                own_writes=self.own_writes,
+                enqueue=self.queues.add,
+                gone=self._forget,
             )
             self.informers[kind.kind].add_handler(handler)
         self.secrets.add_handler(SecretHandler(cache, self.queues.add))
+
+    def _forget(self, uid: str) -> None:
+        """The object is gone."""
+        self.own_writes.forget(uid)
+        self.instance.brake.forget(uid)
+        self.instance.servers.forget(uid)
 
     def _harness(self, kind: Kind) -> Harness[Instance]:
         instance = self.instance
@@ -258,8 +273,7 @@ class Operator:
             return instance
 
         def passing(resource: Resource, error: Exception) -> bool:
-            failures = self.queues[kind.kind].num_requeues(resource.key)
-            return isinstance(error, Transient) and failures < QUIET_RETRIES
+            return self.queues[kind.kind].num_requeues(resource.key) < quiet_retries(error)
 
         return Harness(
             HarnessConfig(
@@ -273,7 +287,8 @@ class Operator:
                 resolve_failure_reason=Reason.LLDAP_UNAVAILABLE,
                 failure_reason=Reason.INTERNAL_ERROR,
                 cadences=CADENCES,
-                conditions=ConditionStyle(progressing=RECONCILING, degraded=STALLED),
+                conditions=ConditionStyle(emit_progressing=RECONCILING, emit_degraded=STALLED),
+                uninstalling=lambda _resource: instance.guard.uninstalling(kind),
                 dry_run_annotation=DRY_RUN_ANNOTATION,
                 dry_run_reason=Reason.DRY_RUN,
                 observed_generation=ObservedGenPolicy.ON_EVERY_PASS,
@@ -296,7 +311,7 @@ class Operator:
             controller = KindController(
                 kind, self.instance, self._harness(kind), self._reconciler(kind), gone
             )
-            reconcile = measured(kind.kind, controller.reconcile)
+            reconcile = measured(kind.kind, reported(kind.kind, controller.reconcile))
             self.pool.add(Controller(kind.kind, self.queues[kind.kind], reconcile))
 
 

@@ -39,7 +39,7 @@ class Result:
 
     With `rate_limited` it comes back after the queue's own back-off. Otherwise its failures
     are forgotten, and it comes back after `requeue_after` seconds (None: when something
-    happens). `error` is for logs and metrics only.
+    happens). `terminal` and `error` are for logs and metrics only.
     """
 
     requeue_after: float | None = None
@@ -49,4 +49,5 @@ class Result:
 
 
 DONE = Result()
-AGAIN = Result(requeue_after=0.0)
+AT_ONCE = Result(requeue_after=0.0)
+LATER = Result(rate_limited=True)  # no failure of the object: somebody else was faster

@@ -22,8 +22,12 @@ class OwnWrites:
         """The server's answer to a write of ours."""
         metadata = obj["metadata"]
         uid, version = metadata["uid"], metadata["resourceVersion"]
+        gone = "deletionTimestamp" in metadata and not metadata.get("finalizers")
         with self._lock:
-            self._versions[uid] = (*self._versions.get(uid, ())[-KEPT + 1 :], version)
+            if gone:  # by this very write: no event of it comes but DELETED, which may be past
+                self._versions.pop(uid, None)
+            else:
+                self._versions[uid] = (*self._versions.get(uid, ())[1 - KEPT :], version)
 
     def is_echo(self, obj: Object) -> bool:
         """Whether the object is as this process wrote it; what is older is forgotten."""

@@ -33,13 +33,18 @@ class Queues:
             delay = self._random.uniform(0.0, SPREAD_SECONDS)
             self._queues[kind].add_after(key, delay, PRIORITY_CHANGED)
 
-    def add_all(self, cache: Cache, instance: str) -> None:
-        """Every object of this instance, behind whatever a person changed."""
+    def add_all(self, cache: Cache, instance: str, but: Collection[WorkKey] = ()) -> None:
+        """Every object of this instance, behind whatever a person changed.
+
+        `but` those that come back by themselves: an add would take away their delay.
+        """
         for kind in KINDS:
             queue = self._queues[kind.kind]
             for resource in cache.all(kind):
-                if service(resource, instance) is not Service.FOREIGN:
-                    queue.add(resource.key, PRIORITY_LISTED)
+                key = resource.key
+                foreign = service(resource, instance) is Service.FOREIGN
+                if not foreign and (kind.kind, key) not in but:
+                    queue.add(key, PRIORITY_LISTED)
 
     def shut_down(self) -> None:
         """Nothing is taken in any more."""

@@ -1,6 +1,10 @@
 """Errors that carry the reason of a condition."""
 
-from typing import Self
+import math
+from typing import Final, Self
+
+UNTIL_WOKEN: Final = math.inf
+"""In place of seconds: somebody else looks at the object again, as soon as it is worth while."""
 
 
 class ReasonedError(Exception):
@@ -8,7 +12,8 @@ class ReasonedError(Exception):
 
     The text is shown to people: it names the object, what is wrong and what to do next, and
     never quotes a secret. `requeue_transient` keeps a reason that normally latches visible and
-    still looks again on the transient cadence.
+    still looks again on the transient cadence. `after` are seconds that count instead of the
+    reason's own, or UNTIL_WOKEN.
     """
 
     def __init__(
@@ -41,17 +46,20 @@ def fail_requeue(reason: str, message: str) -> ReasonedError:
     return ReasonedError(reason, message, requeue_transient=True)
 
 
-def _chain(error: BaseException | None) -> list[BaseException]:
-    found: list[BaseException] = []
-    while error is not None and error not in found:
-        found.append(error)
-        error = error.__cause__ or error.__context__
-    return found
-
-
 def reasoned(error: BaseException) -> ReasonedError | None:
-    """The first reasoned error of a chain of causes."""
-    return next((e for e in _chain(error) if isinstance(e, ReasonedError)), None)
+    """The first reasoned error of the chain of causes.
+
+    Only what was raised `from` another is its consequence: an error that merely came up while
+    another was handled is a fault of its own.
+    """
+    seen: set[int] = set()
+    found: BaseException | None = error
+    while found is not None and id(found) not in seen:
+        if isinstance(found, ReasonedError):
+            return found
+        seen.add(id(found))
+        found = found.__cause__
+    return None
 
 
 def reason_of(error: BaseException) -> str | None:

@@ -85,7 +85,8 @@ TABLE = (
         Reason.PAUSED,
         "Unknown",
         None,
-        "The paused annotation is set; nothing is done for the object, deletion included.",
+        "The paused annotation is set; nothing is done for the object, deletion included. Whether "
+        "it is Ready stays as it was; an object that is new is Unknown.",
         "Remove the annotation to go on.",
     ),
     Entry(
@@ -162,7 +163,8 @@ TABLE = (
         Reason.INVALID_SPEC,
         "False",
         Rule(TERMINAL),
-        "The spec breaks a rule of the CRD (it is older than the rule, or the CRD is).",
+        "The spec breaks a rule of the CRD (it is older than the rule, or the CRD is), or the API "
+        "server takes no change of the object.",
         "Correct the field that the message names.",
     ),
     Entry(
@@ -210,8 +212,9 @@ TABLE = (
     Entry(
         Reason.LLDAP_UNAVAILABLE,
         "False",
-        Rule(FIXED, 30.0),
-        "lldap could not be reached, or gave an answer that was not understood.",
+        Rule(BACKOFF),
+        "lldap could not be reached, or gave an answer that was not understood. The object goes on "
+        "as soon as lldap can be worked with.",
         "Check that lldap runs and LLDAP_URL; the object goes on by itself.",
     ),
     Entry(
@@ -225,8 +228,9 @@ TABLE = (
         Reason.UNSUPPORTED_SERVER,
         "False",
         Rule(TERMINAL),
-        "This lldap lacks something that the object needs.",
-        "Upgrade lldap to 0.6 or later, or do what the message says.",
+        "This lldap, or the CRDs of this cluster, lack something that the object needs.",
+        "Upgrade lldap to 0.6 or later, or apply the CRDs of the operator's release; the message "
+        "says which.",
     ),
     Entry(
         Reason.REFUSED,

@@ -8,25 +8,21 @@ Object = dict[str, Any]
 class Resource:
     """What the lister holds of one object, and a draft of the status to write for it.
 
-    `raw` is shared with the lister and never changed. `status` is this pass's own: its values
-    are replaced, never edited in place, so a shallow copy is enough. One thread.
+    `raw` and `metadata` are shared with the lister and never changed. `status` is this pass's own:
+    its values are replaced, never edited in place, so a shallow copy is enough. One thread.
     """
 
-    __slots__ = ("raw", "status")
+    __slots__ = ("metadata", "raw", "status")
 
     def __init__(self, raw: Object) -> None:
         self.raw = raw
+        self.metadata: Object = raw["metadata"]
         self.status: Object = dict(raw.get("status") or {})
 
     def refreshed(self, raw: Object) -> None:
         """Take over the server's answer to a write; the draft of the status stays."""
         self.raw = raw
-
-    @property
-    def metadata(self) -> Object:
-        """As the server has it."""
-        metadata: Object = self.raw["metadata"]
-        return metadata
+        self.metadata = raw["metadata"]
 
     @property
     def namespace(self) -> str:

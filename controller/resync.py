@@ -1,6 +1,5 @@
 """The drift resync: one bulk read of lldap, then every object is compared with it."""
 
-import logging
 import random
 from collections.abc import Callable
 
@@ -8,9 +7,6 @@ from controller.clock import Clock
 from controller.explain import explain_probe
 from controller.gate import Gate
 from controller.loop import FOREVER
-from lldap import LldapError
-
-_LOG = logging.getLogger("controller.resync")
 
 JITTER = 0.1  # of the period, so that several operators do not read at once
 WAIT_SECONDS = 1.0  # while the gate is closed: its own probe reads everything anew
@@ -51,7 +47,7 @@ class Resync:
             return WAIT_SECONDS
         try:
             self._refresh()
-        except LldapError as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the gate's probe meets it too
             self._gate.close(explain_probe(error))
             return WAIT_SECONDS
         self._compare()

@@ -8,7 +8,7 @@ from controller.conditions import find
 from controller.finalizers import ObjectGone, StaleObject, reread
 from controller.kube import Kube
 from controller.resource import Object, Resource
-from informers import StatusError, StatusKind
+from informers import ApiFailure, StatusError, StatusKind
 
 OnStatusWrite = Callable[[Resource, BaseException | None], None]
 
@@ -37,6 +37,8 @@ class StatusWriter:
         object is still the same generation of the same object: fields that the caller set stay.
         Raises ObjectGone, StaleObject and what the REST client raises.
         """
+        if resource.status == resource.recorded:  # most passes find nothing to do
+            return False
         wanted = ours(resource.status)
         if wanted == ours(resource.recorded):
             return False
@@ -58,7 +60,6 @@ class StatusWriter:
         self._observe(resource, None)
 
     def _apply(self, resource: Resource, wanted: Object | None) -> None:
-        generation = resource.generation
         for last in (False, True):
             try:
                 resource.refreshed(self._kube.apply_status(resource, wanted))
@@ -67,22 +68,28 @@ class StatusWriter:
                     raise ObjectGone from None
                 if error.kind is not StatusKind.CONFLICT:
                     raise
+                if last:
+                    raise StaleObject from None
             else:
                 return
             reread(self._kube, resource)
-            if last or resource.generation != generation:
-                raise StaleObject
 
 
-def status_update_best_effort(writer: StatusWriter, resource: Resource) -> bool:
-    """`persist` for the last word on an object that may be going: True if it is written or gone."""
+def status_update_best_effort(
+    writer: StatusWriter, resource: Resource
+) -> ApiFailure | StaleObject | None:
+    """`persist` beside something that matters more, a failure that is to be reported.
+
+    What went wrong with the write is given back instead of raised; an object that is gone needs
+    no status.
+    """
     try:
         writer.persist(resource)
     except ObjectGone:
-        return True
-    except (StaleObject, StatusError):
-        return False
-    return True
+        return None
+    except (StaleObject, ApiFailure) as error:
+        return error
+    return None
 
 
 def is_ready(obj: Object) -> bool:

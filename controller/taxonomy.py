@@ -28,9 +28,16 @@ class Taxonomy:
     rules: Mapping[str, Rule]
     default: Rule = field(default_factory=lambda: Rule(Disposition.BACKOFF))
 
+    def __contains__(self, reason: str) -> bool:
+        return reason in self.rules
+
     def of(self, reason: str) -> Rule:
         """The rule of a reason."""
         return self.rules.get(reason, self.default)
+
+    def overridden_by(self, other: "Taxonomy") -> "Taxonomy":
+        """The same, but for the reasons that the other lists."""
+        return Taxonomy({**self.rules, **other.rules}, self.default)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,22 @@
 """From what informers tell to keys in the queues: whom a change concerns."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from controller.api import (
+    BUILT_IN_ANNOTATION,
     DRY_RUN_ANNOTATION,
+    INSTANCE_LABEL,
     LLDAP_ATTRIBUTE_SCHEMA,
     LLDAP_GROUP,
     LLDAP_USER,
     Kind,
 )
 from controller.cache import Cache
-from controller.indexes import ATTRIBUTE, TARGET, IndexFunction, indexes
+from controller.indexes import ATTRIBUTE, TARGET, indexes, on_other_target
 from controller.ownwrites import OwnWrites
 from controller.resource import Object, Resource
-from controller.service import Service, service
+from controller.service import OUR_ANNOTATIONS, Service, service
 from controller.statuswriter import is_ready
 
 PRIORITY_CHANGED = 0  # somebody changed something and waits for it
@@ -21,65 +24,149 @@ PRIORITY_LISTED = -100  # start-up lists, resyncs, and what nobody waits for
 
 Enqueue = Callable[[str, str, int], None]  # kind, namespace/name, priority
 
+_NONE: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """What of an object decides the fate of others."""
+
+    claims: frozenset[str] = _NONE  # in lldap; nothing in dry-run
+    living: frozenset[str] = _NONE  # the same, while it is not being deleted
+    names: frozenset[str] = _NONE  # attributes that it uses, while it is not being deleted
+    identity: tuple[object, ...] = ()  # what its claims stand for now
+
+
+_NOTHING = _View()
+
 
 class KindHandler:
     """Handler of one kind's informer: enqueues the object, its rivals and its dependents.
 
-    One thread. `dependents` gives the objects of other kinds that an object's fate decides.
+    | what happens to an object | who is looked at again |
+    |---|---|
+    | somebody changes its spec, instance label or one of our annotations, or deletes it | itself |
+    | somebody else writes its status or its finalizers | itself, at low priority |
+    | our own write comes back; nothing that counts changed | nobody |
+    | it goes, is being deleted, or claims a target no more | its rivals for that |
+    | it comes, goes, or its account (schema: Ready) becomes another | who refers to it |
+    | it no longer names an attribute | the attribute's schema, which may wait for that |
+
+    One thread. `gone` is told the uid of an object that is not there any more.
     """
 
     def __init__(
         self,
         kind: Kind,
         instance: str,
+        *,
         cache: Cache,
         own_writes: OwnWrites,
         enqueue: Enqueue,
+        gone: Callable[[str], None],
     ) -> None:
         self._kind = kind
         self._instance = instance
         self._cache = cache
         self._own_writes = own_writes
         self._enqueue = enqueue
+        self._gone = gone
         self._functions = indexes(kind, instance)
 
     def on_add(self, obj: Object, initial: bool) -> None:
-        """See informers.Handler."""
-        if service(Resource(obj), self._instance) is Service.FOREIGN:
+        """See informers.Handler. At the start all come by themselves."""
+        if self._is_foreign(obj):
             return
         priority = PRIORITY_LISTED if initial else PRIORITY_CHANGED
         self._enqueue(self._kind.kind, _key(obj), priority)
         if not initial:
-            self._enqueue_affected([obj])
+            self._enqueue_affected(_key(obj), _NOTHING, self._view(obj))
 
     def on_update(self, old: Object, new: Object) -> None:
         """See informers.Handler."""
-        echo = self._own_writes.is_echo(new)
-        if not echo and service(Resource(new), self._instance) is not Service.FOREIGN:
-            priority = PRIORITY_CHANGED if _changed_by_person(old, new) else PRIORITY_LISTED
+        priority = self._priority(old, new)
+        if priority is not None and not self._is_foreign(new):
             self._enqueue(self._kind.kind, _key(new), priority)
-        if _fate(old) != _fate(new) or self._claims(old) != self._claims(new):
-            self._enqueue_affected([old, new])
+        self._enqueue_affected(_key(new), self._view(old), self._view(new))
 
     def on_delete(self, obj: Object, final_state_unknown: bool) -> None:
         """See informers.Handler. Nothing in lldap is deleted on this word."""
         del final_state_unknown
-        self._own_writes.forget(obj["metadata"]["uid"])
+        self._gone(obj["metadata"]["uid"])
+        if self._is_foreign(obj):
+            return
         self._enqueue(self._kind.kind, _key(obj), PRIORITY_LISTED)
-        self._enqueue_affected([obj])
+        self._enqueue_affected(_key(obj), self._view(obj, gone=True), _NOTHING)
 
-    def _claims(self, obj: Object) -> list[str]:
-        return [value for function in self._functions.values() for value in function(obj)]
+    def _is_foreign(self, obj: Object) -> bool:
+        return service(Resource(obj), self._instance) is Service.FOREIGN
 
-    def _enqueue_affected(self, states: Iterable[Object]) -> None:
-        own = {_key(state) for state in states}
-        for state in states:
-            for target in self._functions[TARGET](state):
-                for rival in self._cache.rivals(self._kind, target):
-                    if rival.key not in own:
-                        self._enqueue(self._kind.kind, rival.key, PRIORITY_CHANGED)
-            for dependent in _dependents(self._kind, self._functions, self._cache, state):
-                self._enqueue(dependent.kind, dependent.key, PRIORITY_CHANGED)
+    def _priority(self, old: Object, new: Object) -> int | None:
+        """How soon the object itself is looked at; None: it need not be.
+
+        A list may show a person's change and our own later write as one: so the change counts
+        even if the version is ours.
+        """
+        echo = self._own_writes.is_echo(new)
+        if _asked(old) != _asked(new):
+            return PRIORITY_CHANGED
+        if echo or _written(old) == _written(new):
+            return None
+        return PRIORITY_LISTED
+
+    def _view(self, obj: Object, *, gone: bool = False) -> _View:
+        """What others see of it; `gone`: all that has been there until now."""
+        targets = frozenset(self._functions[TARGET](obj))
+        claims = _NONE if _annotation(obj, DRY_RUN_ANNOTATION) == "true" else targets
+        names = (
+            frozenset(self._functions[ATTRIBUTE](obj)) if ATTRIBUTE in self._functions else _NONE
+        )
+        lives = gone or "deletionTimestamp" not in obj["metadata"]
+        return _View(
+            claims,
+            claims if lives else _NONE,
+            names if lives else _NONE,
+            self._identity(obj),
+        )
+
+    def _identity(self, obj: Object) -> tuple[object, ...]:
+        if self._kind is LLDAP_ATTRIBUTE_SCHEMA:
+            return (is_ready(obj),)
+        uuid = (obj.get("status") or {}).get("uuid")
+        return (uuid, _annotation(obj, BUILT_IN_ANNOTATION))
+
+    def _enqueue_affected(self, key: str, old: _View, new: _View) -> None:
+        if old == new:
+            return
+        for other in self._affected(old, new):
+            if (other.kind, other.key) != (self._kind.kind, key):
+                self._enqueue(other.kind, other.key, PRIORITY_CHANGED)
+
+    def _affected(self, old: _View, new: _View) -> Iterable[Resource]:
+        for claim in (old.claims - new.claims) | (old.living - new.living):
+            yield from self._rivals(claim)
+        met = old.claims ^ new.claims
+        if old.identity != new.identity:
+            met |= old.claims | new.claims
+        for claim in met:
+            yield from self._dependents(claim)
+        for name in old.names - new.names:
+            yield from self._cache.rivals(LLDAP_ATTRIBUTE_SCHEMA, name)
+
+    def _rivals(self, claim: str) -> Iterable[Resource]:
+        yield from self._cache.rivals(self._kind, claim)
+        if self._kind is LLDAP_ATTRIBUTE_SCHEMA:  # one type a name, for users and groups
+            yield from self._cache.rivals(self._kind, on_other_target(claim))
+
+    def _dependents(self, claim: str) -> Iterable[Resource]:
+        """Objects of other kinds that refer to what is claimed."""
+        if self._kind is LLDAP_USER:
+            return self._cache.memberships_of_user(claim)
+        if self._kind is LLDAP_GROUP:
+            return self._cache.memberships_of_group(claim)
+        if self._kind is LLDAP_ATTRIBUTE_SCHEMA:
+            return self._cache.naming(claim)
+        return ()
 
 
 class SecretHandler:
@@ -114,37 +201,19 @@ def _key(obj: Object) -> str:
     return f"{metadata.get('namespace', '')}/{metadata['name']}"
 
 
-def _changed_by_person(old: Object, new: Object) -> bool:
-    """Whether more changed than a status."""
-    names = ("generation", "labels", "annotations", "deletionTimestamp", "finalizers")
-    return any(old["metadata"].get(name) != new["metadata"].get(name) for name in names)
+def _annotation(obj: Object, name: str) -> str | None:
+    value: str | None = (obj["metadata"].get("annotations") or {}).get(name)
+    return value
 
 
-def _fate(obj: Object) -> tuple[object, ...]:
-    """What of an object others depend on."""
-    metadata, status = obj["metadata"], obj.get("status") or {}
-    annotations = metadata.get("annotations") or {}
-    return (
-        status.get("uuid"),
-        status.get("instance"),
-        is_ready(obj),
-        "deletionTimestamp" in metadata,
-        annotations.get(DRY_RUN_ANNOTATION),
-    )
+def _asked(obj: Object) -> tuple[object, ...]:
+    """What people ask of us with an object."""
+    metadata = obj["metadata"]
+    label = (metadata.get("labels") or {}).get(INSTANCE_LABEL)
+    annotations = [_annotation(obj, name) for name in OUR_ANNOTATIONS]
+    return (metadata.get("generation"), label, "deletionTimestamp" in metadata, *annotations)
 
 
-def _dependents(
-    kind: Kind, functions: Mapping[str, IndexFunction], cache: Cache, obj: Object
-) -> Iterable[Resource]:
-    """Objects of other kinds that have to be looked at again when this one changes."""
-    if kind is LLDAP_USER or kind is LLDAP_GROUP:
-        for target in functions[TARGET](obj):
-            members = (
-                cache.memberships_of_user if kind is LLDAP_USER else (cache.memberships_of_group)
-            )
-            yield from members(target)
-        for claim in functions[ATTRIBUTE](obj):  # a schema that waits until nobody names it
-            yield from cache.rivals(LLDAP_ATTRIBUTE_SCHEMA, claim)
-    elif kind is LLDAP_ATTRIBUTE_SCHEMA:
-        for claim in functions[TARGET](obj):
-            yield from cache.naming(claim)
+def _written(obj: Object) -> tuple[object, ...]:
+    """What operators write to an object."""
+    return (obj["metadata"].get("finalizers"), obj.get("status"))

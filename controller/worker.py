@@ -66,11 +66,6 @@ class WorkerPool:
             self._events += 1
             self._condition.notify()
 
-    def _hand_over_the_wait(self) -> None:
-        """Whoever goes to work lets another worker wait for the next delayed key."""
-        with self._condition:
-            self._condition.notify()
-
     def stop(self) -> None:
         """No key is taken any more; whoever waits is woken."""
         with self._condition:
@@ -102,19 +97,33 @@ class WorkerPool:
         )
 
     def _take(self) -> tuple[Controller, Item[str]] | None:
-        with self._condition:
-            if self._stopping:
+        order = self._in_turn()
+        while True:
+            heads = [(head, c) for c in order if (head := c.queue.head()) is not None]
+            if not heads:
                 return None
-            self._turn = (self._turn + 1) % len(self._controllers)
-            turn = self._turn
-        order = self._controllers[turn:] + self._controllers[:turn]
-        heads = [(head, c) for c in order if (head := c.queue.head()) is not None]
-        for _, controller in sorted(heads, key=lambda entry: -entry[0]):
+            controller = max(heads, key=_priority)[1]  # of equals the first, and so in turn
             item = controller.queue.try_get()
             if item is not None:
                 self._hand_over_the_wait()
                 return controller, item
-        return None
+
+    def _in_turn(self) -> list[Controller]:
+        """The controllers, each time beginning with another; none when work is to stop."""
+        with self._condition:
+            if self._stopping:
+                return []
+            self._turn = (self._turn + 1) % len(self._controllers)
+            turn = self._turn
+        return self._controllers[turn:] + self._controllers[:turn]
+
+    def _hand_over_the_wait(self) -> None:
+        """Whoever goes to work lets another worker wait for the next delayed key.
+
+        So of those who wait there is always one that wakes for it, though `wake` tells only one.
+        """
+        with self._condition:
+            self._condition.notify()
 
     def _wait(self, seen: int) -> None:
         due = self.next_due()
@@ -134,3 +143,7 @@ class WorkerPool:
         except Exception as error:  # noqa: BLE001 - one object never ends a worker
             _LOG.exception("%s %s: a reconcile ended in an unexpected way", controller.name, key)
             return Result(rate_limited=True, error=error)
+
+
+def _priority(head: tuple[int, Controller]) -> int:
+    return head[0]
