@@ -20,8 +20,8 @@ from informers import Reflector, SharedInformer, StatusError, StatusKind
 
 _LOG = logging.getLogger("controller.manager")
 
-STOP_SECONDS = 4.7  # from the signal to the end; 5 are promised
-GRACE_SECONDS = 3.5  # of these for the work in hand; then its connections are closed
+STOP_SECONDS = 4.5  # from the signal to the end; 5 are promised
+GRACE_SECONDS = 3.4  # of these for the work in hand; then its connections are closed
 ABORT_SECONDS = 0.5  # until a call notices that
 JOIN_SECONDS = 0.3  # kept for the last threads
 FLUSH_SECONDS = 1.0  # for the last events
