@@ -1,5 +1,6 @@
 """A real API server of a test module's own: with an audit log, kubectl and service accounts."""
 
+import contextlib
 import os
 import subprocess
 import threading
@@ -104,6 +105,19 @@ class Cluster(ControlPlane):
         """A service account as a user of this server, with a new token."""
         return User(f"system:serviceaccount:{namespace}:{name}", self.token(namespace, name))
 
+    def released_lease(self, namespace: str, name: str) -> None:
+        """A Lease as a clean stop leaves it: whoever comes next starts at once."""
+        path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
+        body = {
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {"name": name},
+            "spec": {"holderIdentity": "", "leaseDurationSeconds": 1},
+        }
+        with self.api() as api:
+            api.call("DELETE", f"{path}/{name}")
+            assert api.call("POST", path, body).ok
+
     def finish_namespaces(self, api: Api) -> None:
         """What the namespace controller does: empties Terminating namespaces and ends them.
 
@@ -118,12 +132,19 @@ class Cluster(ControlPlane):
                 api.call("PUT", f"/api/v1/namespaces/{name}/finalize", body)
 
     def _emptied(self, api: Api, namespace: str) -> bool:
+        scope = f"namespaces/{namespace}"
         for path in (*OURS, *NAMESPACED):
-            api.call("DELETE", path.format(f"namespaces/{namespace}"))
-        return not any(
-            api.call("GET", path.format(f"namespaces/{namespace}")).body.get("items")
-            for path in OURS
-        )
+            with contextlib.suppress(ValueError):
+                api.call("DELETE", path.format(scope))
+        return not any(items(api, path.format(scope)) for path in OURS)
+
+
+def items(api: Api, path: str) -> list[dict[str, Any]]:
+    """A list's items; none of a kind that is gone, which is a 404 in plain text."""
+    try:
+        return list(api.call("GET", path).body.get("items", []))
+    except ValueError:
+        return []
 
 
 OURS = tuple(
