@@ -1,6 +1,7 @@
 """`make demo`: it works, it cleans up however it ends, and it says why it did not work."""
 
 import os
+import random
 import re
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -20,6 +22,8 @@ from sandbox.demo.failure import DemoError
 from sandbox.demo.manifests import OPERATOR, RIGHTS, documents, key_of
 from sandbox.demo.progress import table
 from sandbox.demo.rights import rules_of
+from tests.support import examples
+from tests.support.examples import path_of
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 60.0
@@ -122,6 +126,49 @@ def test_on_a_real_api_server_the_operator_works_with_the_rights_of_deploy(
         assert "the API server (kube-apiserver of " in running.text
         assert_shown(running.text)
         running.assert_nothing_is_left()
+
+
+@pytest.mark.slow
+@pytest.mark.envtest
+def test_on_a_real_api_server_the_examples_go_in_any_order_and_leave_nothing_behind(
+    tmp_path: Path,
+) -> None:
+    with demo(tmp_path, KEEP="1", **{ASSETS_VARIABLE: os.environ[ASSETS_VARIABLE]}) as running:
+        running.wait_said("Try, in another terminal:")
+        config = yaml.safe_load(Path(running.found(r"kubeconfig +(\S+)")).read_text())
+        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+        with requests.Session() as session:
+            session.trust_env = False
+            session.verify = cluster["certificate-authority"]
+            session.headers["Authorization"] = f"Bearer {user['token']}"
+            left = [cluster["server"] + path_of(document) for document in examples.documents()]
+            random.Random(11).shuffle(left)
+            for url in left:
+                assert session.delete(url, timeout=10).ok
+            deadline = time.monotonic() + SECONDS
+            while left := [url for url in left if session.get(url, timeout=10).ok]:
+                assert time.monotonic() < deadline, left
+                time.sleep(0.2)
+        found = ask_lldap(
+            running, "{users{id} groups{displayName} schema{userSchema{attributes{name}}}}"
+        )
+        assert found["users"] == [{"id": "admin"}]
+        assert len(found["groups"]) == 3
+        names = {attribute["name"] for attribute in found["schema"]["userSchema"]["attributes"]}
+        assert "kubernetes-owner" in names
+        assert "cost-center" not in names
+        running.process.send_signal(signal.SIGINT)
+        assert running.process.wait(10.0) == 0, running.text
+
+
+def ask_lldap(running: Running, query: str) -> Any:
+    """What lldap's administrator sees."""
+    url, password = running.found(r"lldap +(http://\S+)"), running.found(r"password in (\S+)\)")
+    body = {"username": "admin", "password": Path(password).read_text()}
+    token = requests.post(f"{url}/auth/simple/login", json=body, timeout=10).json()["token"]
+    headers = {"Authorization": f"Bearer {token}"}
+    answer = requests.post(f"{url}/api/graphql", json={"query": query}, headers=headers, timeout=10)
+    return answer.json()["data"]
 
 
 @pytest.mark.slow
