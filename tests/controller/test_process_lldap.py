@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.lldap.exchange import Call, Response
-from sandbox.lldap.faults import Forward
+from sandbox.lldap.faults import Forward, drip, on
 from sandbox.lldap.tables import Table
 from tests.support.process import (
     ADMIN_PASSWORD,
@@ -183,3 +183,17 @@ def test_a_login_page_where_the_login_should_be(servers: Servers) -> None:
         page.on = False
         servers.wait_ready("LldapUser", "alice")
         assert_ends_well(operator)
+
+
+def test_C09_an_answer_that_drips_costs_one_call_its_time_and_no_worker_for_good(
+    servers: Servers,
+) -> None:
+    with operator_of(servers, {"call-seconds": "1"}) as operator:
+        operator.wait_log("working")
+        slow = drip(0.1)
+        servers.lldap.hooks.append(on("createUser", slow, times=2))
+        servers.user("alice")
+        eventually("it is tried again", lambda: servers.calls("createUser"))
+        servers.wait_ready("LldapUser", "alice")
+        assert_ends_well(operator)
+    assert list(servers.lldap.snapshot().users.rows) == ["admin", "alice"]
