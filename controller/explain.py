@@ -110,7 +110,13 @@ TABLE = (
             "messages: passwords need a release of lldap that this operator knows"
         ),
     ),
-    Row(Unsupported, Reason.UNSUPPORTED_SERVER, str),
+    Row(
+        Unsupported,
+        Reason.UNSUPPORTED_SERVER,
+        lambda error: (
+            f"this lldap lacks what the operator needs ({error}): upgrade it to 0.6 or later"
+        ),
+    ),
     Row(
         PasswordNotConfirmed,
         Reason.REFUSED,

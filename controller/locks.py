@@ -13,26 +13,35 @@ from contextlib import contextmanager
 Key = tuple[str, str]
 
 
+class _Waiter:
+    """Stands in the line of one key."""
+
+    __slots__ = ("admitted", "exclusive")
+
+    def __init__(self, *, exclusive: bool) -> None:
+        self.exclusive = exclusive
+        self.admitted = threading.Event()
+
+
 class _Lock:
-    """Shared or exclusive hold on one key. Guarded by the condition of its KeyedLocks."""
+    """Shared or exclusive hold on one key. Guarded by the lock of its KeyedLocks."""
 
     __slots__ = ("exclusive", "line", "shared")
 
     def __init__(self) -> None:
         self.exclusive = False
         self.shared = 0
-        self.line: deque[object] = deque()  # who waits, in the order in which they came
+        self.line: deque[_Waiter] = deque()  # in the order in which they came
 
-    def free_for(self, who: object, *, exclusive: bool) -> bool:
-        """Whether it is `who`'s turn, and the holders let it in."""
-        return self.line[0] is who and not self.exclusive and not (exclusive and self.shared)
-
-    def take(self, *, exclusive: bool) -> None:
-        """One more holder."""
+    def take(self, *, exclusive: bool) -> bool:
+        """One more holder, if those who hold it let it in."""
+        if self.exclusive or (exclusive and self.shared):
+            return False
         if exclusive:
             self.exclusive = True
         else:
             self.shared += 1
+        return True
 
     def give(self, *, exclusive: bool) -> None:
         """One holder less."""
@@ -40,6 +49,11 @@ class _Lock:
             self.exclusive = False
         else:
             self.shared -= 1
+
+    def admit(self) -> None:
+        """Let in who is next, as many as may hold it together."""
+        while self.line and self.take(exclusive=self.line[0].exclusive):
+            self.line.popleft().admitted.set()
 
     def __bool__(self) -> bool:
         """Whether anybody holds it or waits for it."""
@@ -55,7 +69,7 @@ class KeyedLocks:
     """
 
     def __init__(self) -> None:
-        self._condition = threading.Condition()  # guards _locks and all entries in it
+        self._guard = threading.Lock()  # guards _locks and all entries in it
         self._locks: dict[Key, _Lock] = {}
 
     @contextmanager
@@ -69,34 +83,43 @@ class KeyedLocks:
                 taken.append(key)
             yield
         finally:
-            self._release(taken, wanted)
+            for key in taken:
+                self._release(key, exclusive=wanted[key])
 
     def _acquire(self, key: Key, *, exclusive: bool) -> None:
-        me = object()
-        with self._condition:
+        with self._guard:
             lock = self._locks.setdefault(key, _Lock())
+            if not lock.line and lock.take(exclusive=exclusive):
+                return
+            me = _Waiter(exclusive=exclusive)
             lock.line.append(me)
-            try:
-                while not lock.free_for(me, exclusive=exclusive):
-                    self._condition.wait()
-                lock.take(exclusive=exclusive)
-            finally:
-                lock.line.remove(me)
-                self._let_next_look_locked(key)
+        try:
+            me.admitted.wait()
+        except BaseException:
+            self._give_up(key, me)
+            raise
 
-    def _release(self, taken: list[Key], wanted: dict[Key, bool]) -> None:
-        with self._condition:
-            for key in taken:
-                self._locks[key].give(exclusive=wanted[key])
-                self._let_next_look_locked(key)
+    def _give_up(self, key: Key, waiter: _Waiter) -> None:
+        """An exception that somebody set on the thread: the next one must not wait for it."""
+        with self._guard:
+            admitted = waiter.admitted.is_set()
+            if not admitted:
+                self._locks[key].line.remove(waiter)
+                self._let_next_in_locked(key)
+        if admitted:
+            self._release(key, exclusive=waiter.exclusive)
 
-    def _let_next_look_locked(self, key: Key) -> None:
+    def _release(self, key: Key, *, exclusive: bool) -> None:
+        with self._guard:
+            self._locks[key].give(exclusive=exclusive)
+            self._let_next_in_locked(key)
+
+    def _let_next_in_locked(self, key: Key) -> None:
         lock = self._locks[key]
-        if lock.line:
-            self._condition.notify_all()
-        elif not lock:
+        lock.admit()
+        if not lock:
             del self._locks[key]
 
     def __len__(self) -> int:
-        with self._condition:
+        with self._guard:
             return len(self._locks)

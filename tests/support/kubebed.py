@@ -1,4 +1,4 @@
-"""The sandbox's API server with our CRDs, and what of the operator writes to it: no lldap."""
+"""The sandbox's API server with our users, and what of the operator writes to it: no lldap."""
 
 import functools
 import random
@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import yaml
 
-from controller.api import API_VERSION, INSTANCE_LABEL, KINDS, LLDAP_USER
+from controller.api import API_VERSION, INSTANCE_LABEL, LLDAP_USER
 from controller.kube import Kube
 from controller.ownwrites import OwnWrites
 from controller.resource import Object, Resource
@@ -20,18 +20,17 @@ from sandbox.apiserver.transport import Call, InProcessTransport
 from tests.support.clock import FakeClock
 
 ROOT = Path(__file__).parents[2]
-PLURALS = {kind.kind: kind.plural for kind in KINDS}
 FINALIZER = LLDAP_USER.finalizer
 
 
 @functools.cache
-def _crds() -> list[Object]:
-    documents = [
-        document
-        for path in sorted((ROOT / "deploy/crds").glob("*.yaml"))
-        for document in yaml.safe_load_all(path.read_text())
-    ]
-    return [d for d in documents if d and d["kind"] == "CustomResourceDefinition"]
+def _definition() -> Object:
+    for path in (ROOT / "deploy/crds").glob("*.yaml"):
+        for document in yaml.safe_load_all(path.read_text()):
+            if document and document["metadata"]["name"] == LLDAP_USER.crd_name:
+                found: Object = document
+                return found
+    raise AssertionError("deploy/crds lacks the users")
 
 
 class KubeBed:
@@ -41,9 +40,8 @@ class KubeBed:
         self.clock = FakeClock()
         self.api = ApiServer(self.clock, random.Random(1))
         self.admin = RestClient(InProcessTransport(self.api, user="admin"), call_seconds=8.0)
-        for definition in _crds():
-            path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-            self.admin.post(path, definition)
+        path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+        self.admin.post(path, _definition())
         self.clock.advance(5)
         self.api.step()
         self.namespace("team-a")
@@ -56,8 +54,8 @@ class KubeBed:
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
         self.admin.post("/api/v1/namespaces", body)
 
-    def path(self, name: str, kind: str = "LldapUser") -> str:
-        return f"/apis/{API_VERSION}/namespaces/team-a/{PLURALS[kind]}/{name}"
+    def path(self, name: str) -> str:
+        return f"/apis/{API_VERSION}/namespaces/team-a/{LLDAP_USER.plural}/{name}"
 
     def create(self, name: str = "alice", **metadata: Any) -> Resource:
         """A user that nobody has looked at yet."""

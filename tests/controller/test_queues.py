@@ -1,0 +1,96 @@
+"""The queues of all kinds: who comes first, who comes later, who does not come."""
+
+import random
+
+import pytest
+
+from controller.api import INSTANCE_LABEL, KINDS, LLDAP_GROUP, LLDAP_USER, Kind
+from controller.cache import Cache
+from controller.queues import SPREAD_SECONDS, Queues
+from controller.resource import Object
+from controller.watching import PRIORITY_CHANGED, PRIORITY_LISTED
+from informers import Indexer, Lister
+from tests.support.clock import FakeClock
+from workqueue import ItemExponential, RateLimitingQueue
+
+USER, GROUP = LLDAP_USER.kind, LLDAP_GROUP.kind
+
+
+class Some:
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.stores = {kind.kind: Indexer() for kind in KINDS}
+        listers = {name: Lister(store) for name, store in self.stores.items()}
+        self.cache = Cache(listers, Lister(Indexer()))
+        made = {
+            kind.kind: RateLimitingQueue[str](clock=self.clock, limiter=ItemExponential())
+            for kind in KINDS
+        }
+        self.queues = Queues(made, random.Random(1))
+
+    def put(self, kind: Kind, name: str, label: str = "default", **status: object) -> None:
+        metadata = {"namespace": "a", "name": name, "labels": {INSTANCE_LABEL: label}}
+        obj: Object = {"kind": kind.kind, "metadata": metadata, "status": status}
+        self.stores[kind.kind].set(f"a/{name}", obj)
+
+    def take(self, kind: str) -> list[tuple[str, int]]:
+        taken = []
+        while (item := self.queues[kind].try_get()) is not None:
+            taken.append((item.key, item.priority))
+            self.queues[kind].done(item.key)
+        return taken
+
+
+@pytest.fixture
+def some() -> Some:
+    return Some()
+
+
+def test_a_key_goes_to_the_queue_of_its_kind(some: Some) -> None:
+    some.queues.add(USER, "a/alice", PRIORITY_CHANGED)
+    assert some.take(GROUP) == []
+    assert some.take(USER) == [("a/alice", PRIORITY_CHANGED)]
+
+
+def test_all_of_this_instance_come_and_nobody_elses(some: Some) -> None:
+    some.put(LLDAP_USER, "alice")
+    some.put(LLDAP_USER, "foreign", label="other")
+    some.put(LLDAP_USER, "moved", label="other", instance="default")
+    some.put(LLDAP_GROUP, "team")
+    some.queues.add_all(some.cache, "default")
+    assert some.take(USER) == [("a/alice", PRIORITY_LISTED), ("a/moved", PRIORITY_LISTED)]
+    assert some.take(GROUP) == [("a/team", PRIORITY_LISTED)]
+
+
+def test_G07_a_resync_stands_behind_what_a_person_changed(some: Some) -> None:
+    for name in ("alice", "bob", "carol"):
+        some.put(LLDAP_USER, name)
+    some.queues.add(USER, "a/carol", PRIORITY_CHANGED)
+    some.queues.add_all(some.cache, "default")
+    assert [key for key, _ in some.take(USER)] == ["a/carol", "a/alice", "a/bob"]
+
+
+def test_who_waited_for_lldap_comes_back_spread_over_a_second_and_first(some: Some) -> None:
+    names = [f"a/{number:03}" for number in range(200)]
+    for name in names:
+        some.put(LLDAP_USER, name[2:])
+    some.queues.add_waiting([(USER, name) for name in names])
+    some.queues.add_all(some.cache, "default", but={(USER, name) for name in names})
+    assert some.take(USER) == []
+    by_tenth = []
+    for _ in range(10):
+        some.clock.advance(SPREAD_SECONDS / 10)
+        by_tenth.append(some.take(USER))
+    assert all(5 < len(taken) < 40 for taken in by_tenth)
+    assert {p for taken in by_tenth for _, p in taken} == {PRIORITY_CHANGED}
+    assert sorted(key for taken in by_tenth for key, _ in taken) == names
+
+
+def test_once_shut_down_nothing_is_taken_in(some: Some) -> None:
+    assert some.queues.idle()
+    some.queues.add(USER, "a/alice", 0)
+    assert not some.queues.idle()
+    some.queues.shut_down()
+    some.queues.add(USER, "a/bob", 0)
+    assert [key for key, _ in some.take(USER)] == ["a/alice"]
+    assert some.queues.idle()
