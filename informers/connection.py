@@ -159,6 +159,7 @@ class TimedConnection(HTTPConnection):
         self._readers = readers
         self._monotonic = monotonic
         self._deadline: float | None = None
+        self._held: list[bytes] | None = None
         self.reader: Reader | None = None
         super().__init__(**kwargs)
 
@@ -182,9 +183,21 @@ class TimedConnection(HTTPConnection):
                 raise DeadlineExceeded(f"{where} did not answer in time", sent=False) from error
             raise ConnectionFailed(f"no connection to {where}: {error}", sent=False) from error
 
+    def request(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - urllib3's own
+        """Send head and body as one: urllib3 sends two pieces, each a TLS record and a wake-up."""
+        held = self._held = []
+        try:
+            super().request(*args, **kwargs)
+        finally:
+            self._held = None
+        self.send(b"".join(held))
+
     def send(self, data: object) -> None:
         """Send all of `data` before the deadline, also to a peer that takes little at a time."""
         assert isinstance(data, bytes | bytearray | memoryview)  # urllib3 makes bytes of all else
+        if self._held is not None:
+            self._held.append(bytes(data))
+            return
         if self.sock is None:
             self.connect()
         rest = memoryview(data)

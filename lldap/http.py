@@ -3,7 +3,7 @@
 import socket
 import ssl
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from requests import PreparedRequest
 from requests.adapters import HTTPAdapter
@@ -75,6 +75,7 @@ class TimedConnection(HTTPConnection):
         self._clock = clock
         self._used = clock.monotonic()
         self._deadline: Deadline | None = None
+        self._held: list[bytes] | None = None
         super().__init__(host, port, **options)  # type: ignore[arg-type]  # as the pool gives them
 
     @property
@@ -107,6 +108,22 @@ class TimedConnection(HTTPConnection):
             raise ConnectionFailed(f"no connection to {self.host}:{self.port}: {failure}")
         assert self.sock is not None
         self.sock.deadline = self._deadline
+
+    def request(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - urllib3's own
+        """Send head and body as one: urllib3 sends two pieces, each a TLS record and a wake-up."""
+        held = self._held = []
+        try:
+            super().request(*args, **options)
+        finally:
+            self._held = None
+        self.send(b"".join(held))
+
+    def send(self, data: Any) -> None:  # noqa: ANN401 - as the base class has it
+        """Send, or hold until the request is whole."""
+        if self._held is None:
+            super().send(data)
+        else:
+            self._held.append(data)
 
     def _new_conn(self) -> socket.socket:
         """Try every address within one deadline; urllib3 gives each the whole timeout."""
