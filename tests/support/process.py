@@ -271,7 +271,13 @@ class OperatorProcess:
     """`python -m controller run`, with its log in a file."""
 
     def __init__(
-        self, servers: Servers, flags: Mapping[str, str], environ: Mapping[str, str]
+        self,
+        servers: Servers,
+        flags: Mapping[str, str],
+        environ: Mapping[str, str],
+        *,
+        python: Path = Path(sys.executable),
+        cwd: Path = ROOT,
     ) -> None:
         self.log_file = servers.folder / "operator.log"
         options = {
@@ -290,7 +296,8 @@ class OperatorProcess:
         with self.log_file.open("ab") as log:
             self._begin = log.tell()
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "controller", "run", *arguments],
+                [str(python), "-m", "controller", "run", *arguments],
+                cwd=cwd,
                 env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **environ},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
