@@ -12,7 +12,7 @@ def count_dead_marks(instance: Instance) -> int:
 
     By what the informers know: for a metric. Nothing in lldap is changed on this word. Any thread.
     """
-    return sum(1 for kind, mark in _marks(instance) if _is_dead(instance, kind, mark))
+    return sum(1 for kind, mark in _marks(instance) if instance.ownership.seems_dead(kind, mark))
 
 
 def _marks(instance: Instance) -> Iterator[tuple[Kind, Mark]]:
@@ -26,15 +26,3 @@ def _marks(instance: Instance) -> Iterator[tuple[Kind, Mark]]:
             mark = mark_of(target.attributes)
             if isinstance(mark, Mark):
                 yield kind, mark
-
-
-def _is_dead(instance: Instance, kind: Kind, mark: Mark) -> bool:
-    rules = instance.rules
-    if mark.instance != rules.instance:
-        return False
-    if mark.cluster in rules.dead_clusters:
-        return True
-    if mark.cluster != rules.cluster or not rules.watches(mark.namespace):
-        return False
-    found = instance.cache.get(kind, mark.namespace, mark.name)
-    return found is None or found.uid != mark.uid

@@ -89,7 +89,7 @@ class Bed:
 
     def start(self, **options: Any) -> Operator:
         """Start an operator; one that ran before is simply no longer stepped (a crash)."""
-        self.api_transport = ApiTransport(self.api, user="operator")
+        self.api_transport = self.operators_transport()
         self.lldap_transport = LldapTransport(self.lldap, caller=self.caller)
         self.events = RecordedEvents()
         self.metrics = Metrics(clock=self.clock, kinds=[kind.kind for kind in KINDS])
@@ -123,6 +123,10 @@ class Bed:
         }
         self.operator = Operator(Parts(**parts))
         return self.operator
+
+    def operators_transport(self) -> ApiTransport:
+        """A new way to the API server for the operator, with a log and hooks of its own."""
+        return ApiTransport(self.api, user="operator")
 
     def step(self) -> bool:
         """One round over everything; whether anything was done."""
