@@ -1,4 +1,4 @@
-"""The command line: `lldap-operator run`, `doctor`, `release`."""
+"""The command line: `lldap-operator run`, `doctor`, `release`, `export`, `import-bootstrap`."""
 
 import argparse
 import os
@@ -11,6 +11,7 @@ from controller.config import ConfigError, add_flags, load
 from controller.config_variable import detect
 from controller.doctor import add_doctor, run_doctor
 from controller.log import configure
+from controller.migrate.commands import Console, add_commands
 from controller.redaction import Redactor
 from controller.release import add_release, run_release
 from controller.run import Assembly
@@ -31,6 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 return run_doctor(arguments, os.environ, detected, say)
             case "release":
                 return run_release(arguments, os.environ, detected, say)
+            case "export" | "import-bootstrap":
+                return int(arguments.run(arguments, Console.of_process()))
         return _run(arguments, detected)
     except ConfigError as error:
         print(error, file=sys.stderr)
@@ -77,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add_release(release)
+    add_commands(commands)
     return parser
 
 

@@ -5,16 +5,15 @@ import io
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
 from controller.clock import SystemClock
-from controller.config import Config, ConfigError, load
-from controller.config_rules import Mistake
+from controller.config import ConfigError, load
 from controller.config_variable import detect
-from controller.credentials import Credentials, CredentialsError
+from controller.credentials import CredentialsError
 from controller.migrate.bootstrap.folder import FolderError
 from controller.migrate.bootstrap.importer import BootstrapImport
 from controller.migrate.export import Export
@@ -32,8 +31,8 @@ from controller.migrate.settings import (
     flags_of,
     place_of,
 )
-from lldap import Client, Forbidden, HttpTransport, LldapError, LoginRefused, Session, Unsupported
-from lldap import Credentials as LldapCredentials
+from controller.oneshot import lldap_server
+from lldap import Client, Forbidden, LldapError, LoginRefused, Unsupported
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - its only name
@@ -43,7 +42,9 @@ PARTLY: Final = 1  # something could not be carried over; the rest was
 MISTAKE: Final = 2
 FAILED: Final = 3  # lldap could not be read, or the files not written
 
-_OUR_FAULT: Final = (LoginRefused, Forbidden, Unsupported)  # asking again would not help
+STOPPED: Final = 130  # as a shell has it after Ctrl-C
+
+_NOT_TO_BE_REPEATED: Final = (LoginRefused, Forbidden, Unsupported)
 _CONNECTION: Final = (
     "LLDAP_URL",
     ADMIN,
@@ -71,6 +72,9 @@ class Console:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8")
         return cls(os.environ, sys.stdout, sys.stderr)
+
+
+_Make = Callable[[argparse.Namespace, Console, Report, Progress], list[Manifest]]
 
 
 def add_commands(commands: "Subparsers") -> None:
@@ -151,19 +155,31 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 def export(arguments: argparse.Namespace, console: Console) -> int:
     """Run `export`; the exit code."""
+    return _carried_over(_export, arguments, console)
+
+
+def import_bootstrap(arguments: argparse.Namespace, console: Console) -> int:
+    """Run `import-bootstrap`; the exit code."""
+    return _carried_over(_import_bootstrap, arguments, console)
+
+
+def _carried_over(make: _Make, arguments: argparse.Namespace, console: Console) -> int:
     report, progress = Report(console.err), Progress(console.err, time.monotonic)
     try:
-        made = _export(arguments, console, report, progress)
+        made = make(arguments, console, report, progress)
         _deliver(made, arguments, console.out, report, progress)
-    except (ConfigError, CredentialsError) as error:
+    except (ConfigError, CredentialsError, FolderError) as error:
         report.say(str(error))
         return MISTAKE
     except LldapError as error:
         report.say(f"lldap: {error}")
-        return MISTAKE if isinstance(error, _OUR_FAULT) else FAILED
+        return MISTAKE if isinstance(error, _NOT_TO_BE_REPEATED) else FAILED
     except OutputError as error:
         report.say(str(error))
         return FAILED
+    except KeyboardInterrupt:
+        report.say("stopped: what was written is not all")
+        return STOPPED
     return PARTLY if report.left_out_count else ALL
 
 
@@ -171,64 +187,28 @@ def _export(
     arguments: argparse.Namespace, console: Console, report: Report, progress: Progress
 ) -> list[Manifest]:
     flags = flags_of(arguments)
-    detected = detect(console.environ, terminal=False)
-    config = load(console.environ, flags, detected)
+    config = load(console.environ, flags, detect(console.environ, terminal=False))
     what = Export(
         own_user=config.lldap_admin_username,
         place=place_of(console.environ, flags, arguments.namespace),
         selection=Selection(arguments.user, arguments.group, arguments.attribute),
         secrets=arguments.secrets,
     )
-    transport = _transport(config)
-    try:
-        client = Client(_session(config, transport))
-        return what.run(client, report, progress)
-    finally:
-        transport.close()
+    with lldap_server(config, SystemClock()) as lldap:
+        return what.run(Client(lldap.session), report, progress)
 
 
-def _transport(config: Config) -> HttpTransport:
-    try:
-        return HttpTransport(
-            config.lldap_url, clock=SystemClock(), ca_file=config.lldap_ca_file, pool_size=1
-        )
-    except ValueError as error:
-        raise ConfigError((Mistake("LLDAP_URL", f"cannot be used: {error}"),)) from None
-    except OSError as error:  # it could be read a moment ago
-        why = f"cannot be used ({error.strerror})"
-        raise ConfigError((Mistake("LLDAP_CA_FILE", why),)) from None
-
-
-def _session(config: Config, transport: HttpTransport) -> Session:
-    own = Credentials(config, lambda _password: None)
-    return Session(
-        transport,
-        lambda: LldapCredentials(own.username, own.password()),
-        clock=SystemClock(),
-        call_seconds=config.call_seconds,
-    )
-
-
-def import_bootstrap(arguments: argparse.Namespace, console: Console) -> int:
-    """Run `import-bootstrap`; the exit code."""
-    report, progress = Report(console.err), Progress(console.err, time.monotonic)
+def _import_bootstrap(
+    arguments: argparse.Namespace, console: Console, report: Report, progress: Progress
+) -> list[Manifest]:
     flags = flags_of(arguments)
-    try:
-        what = BootstrapImport(
-            path=arguments.directory,
-            own_user=flags.get(ADMIN.lower()) or console.environ.get(ADMIN) or "admin",
-            place=place_of(console.environ, flags, arguments.namespace),
-            passwords=arguments.passwords,
-        )
-        made = what.run(report, progress)
-        _deliver(made, arguments, console.out, report, progress)
-    except (ConfigError, FolderError) as error:
-        report.say(str(error))
-        return MISTAKE
-    except OutputError as error:
-        report.say(str(error))
-        return FAILED
-    return PARTLY if report.left_out_count else ALL
+    what = BootstrapImport(
+        path=arguments.directory,
+        own_user=flags.get(ADMIN.lower()) or console.environ.get(ADMIN) or "admin",
+        place=place_of(console.environ, flags, arguments.namespace),
+        passwords=arguments.passwords,
+    )
+    return what.run(report, progress)
 
 
 def _deliver(

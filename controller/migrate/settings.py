@@ -25,7 +25,8 @@ def add_variables(parser: argparse.ArgumentParser, names: Collection[str]) -> No
         if row.variable in names:
             # A secret's flag is taken only to be refused: argparse would quote an unknown one.
             flag = row.flag or "--" + row.variable.lower().replace("_", "-")
-            meaning = f"{row.meaning} Default: {row.default}.".replace("%", "%%")
+            default = "" if "required" in row.default else f" Default: {row.default}."
+            meaning = f"{row.meaning}{default}".replace("%", "%%")
             help_text = meaning if row.flag else argparse.SUPPRESS
             parser.add_argument(flag, dest=row.variable, metavar="VALUE", help=help_text)
 

@@ -105,6 +105,16 @@ def test_a_refused_login_is_a_mistake_and_an_lldap_that_is_down_a_failure(url: s
     assert down.out.getvalue() == ""
 
 
+def test_ctrl_c_ends_it_without_a_traceback(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("controller.migrate.commands.print_documents", interrupted)
+    found = exported(url)
+    assert found.code == 130
+    assert "stopped" in found.said
+
+
 def test_a_dry_run_writes_nothing(url: str, tmp_path: Path) -> None:
     found = exported(url, "--dry-run")
     assert found.code == 0
