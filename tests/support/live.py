@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -89,8 +89,12 @@ def new_lldap() -> LiveLldap:
 class Replica:
     """`lldap-operator run` with its own log, ports and credentials."""
 
-    def __init__(self, name: str, folder: Path, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, name: str, folder: Path, environ: Mapping[str, str], prefix: Sequence[str] = ()
+    ) -> None:
+        """`prefix` is a command that runs another one in its place."""
         self.name = name
+        self._prefix = prefix
         self.folder = folder
         folder.mkdir(exist_ok=True)
         self.log = folder / "log"
@@ -123,7 +127,7 @@ class Replica:
         """Start it, or start it anew."""
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "controller", "run"],
+                [*self._prefix, sys.executable, "-m", "controller", "run"],
                 env=self._environ,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
