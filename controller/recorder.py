@@ -181,9 +181,18 @@ class EventRecorder:
         return None
 
     def _wait(self) -> float:
+        due = max(self._next_due(self._clock.monotonic()), self._resume_at)
+        return max(0.0, due - self._clock.monotonic())
+
+    def _next_due(self, now: float) -> float:
+        """When the next is due; the search ends at one that is due by `now`."""
+        earliest = FOREVER
         with self._lock:
-            due = min((self._series[key].due for key in self._unsent), default=FOREVER)
-        return max(0.0, max(due, self._resume_at) - self._clock.monotonic())
+            for key in self._unsent:
+                earliest = min(earliest, self._series[key].due)
+                if earliest <= now:
+                    break
+        return earliest
 
     def _send(self, sent: Series) -> bool:
         """Send one; False if the server is in no state to take events."""
