@@ -1,6 +1,6 @@
 """What the reconcilers look up in the informers instead of asking the API server."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from controller.api import (
     DRY_RUN_ANNOTATION,
@@ -70,6 +70,10 @@ class Cache:
     def all(self, kind: Kind) -> list[Resource]:
         """Every object of the kind, other instances' stubs included."""
         return [Resource(found) for found in self._listers[kind.kind].list()]
+
+    def usernames(self) -> Sequence[str]:
+        """What the users of this instance claim in lldap."""
+        return self._listers[LLDAP_USER.kind].index_values(TARGET)
 
     def secret_version(self, namespace: str, name: str) -> tuple[str, str] | None:
         """(uid, resourceVersion) of a Secret; None if the informer does not have it."""

@@ -170,10 +170,10 @@ class Operator:
         parts, rules = self._parts, self._parts.rules
         client = Client(parts.session)
         mirror = Mirror(rules.own_user, owner_uid, clock=parts.clock)
-        connection = Connection(parts.session, client, mirror, rules)
         kube = Kube(parts.rest, self.own_writes)
         servers = Servers(kube, lambda: mirror.server_uuid)
         cache = Cache(self._listers(), self.secrets.lister)
+        connection = Connection(parts.session, client, mirror, rules, cache.usernames)
         sealer = Sealer(parts.hash_key)
         return Instance(
             rules=rules,

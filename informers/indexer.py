@@ -32,6 +32,11 @@ class Indexer(Store):
         with self._lock:
             return list(self._indexes[name].keys(value))
 
+    def index_values(self, name: str) -> list[str]:
+        """The values under which index `name` finds anything. KeyError: there is no such index."""
+        with self._lock:
+            return self._indexes[name].values()
+
     def _set_locked(self, key: str, obj: Object) -> None:
         old = self._objects.get(key)
         if old is obj:
@@ -60,6 +65,10 @@ class _Index:
         """The keys that have `value`."""
         found = self._keys.get(value, ())
         return (found,) if isinstance(found, str) else found
+
+    def values(self) -> list[str]:
+        """The values that any key has."""
+        return list(self._keys)
 
     def move(self, key: str, old: Object | None, new: Object | None) -> None:
         """`key` held `old` and holds `new`."""

@@ -1,5 +1,7 @@
 """Read access to what an informer has cached."""
 
+from collections.abc import Sequence
+
 from informers.indexer import Indexer
 from informers.objects import Object, Objects, object_key
 
@@ -25,3 +27,7 @@ class Lister:
     def by_index(self, name: str, value: str) -> Objects:
         """The objects for which index `name` gives `value`. KeyError: there is no such index."""
         return self._store.by_index(name, value)
+
+    def index_values(self, name: str) -> Sequence[str]:
+        """The values under which index `name` finds anything. KeyError: there is no such index."""
+        return self._store.index_values(name)

@@ -96,8 +96,9 @@ class Mirror:
     def refresh(self, reader: DirectoryReader, expected: Iterable[str] = ()) -> Refreshed:
         """Read lldap and show what was read, with what was changed since kept.
 
-        `expected` are ids of users that are probably there, beyond those shown already. Once a
-        read took longer than SLOW_READ_SECONDS, ids help the reader to be quicker.
+        `expected` are ids of users that are probably there, beyond those shown already. The
+        reader is told ids, which help it to be quicker, at the first read and once one took
+        longer than SLOW_READ_SECONDS.
 
         Raises what the read raises, and NotAdmin if lldap's lists do not show the operator's own
         account in lldap_admin: another account is not shown everything, so that such a read is
@@ -128,7 +129,8 @@ class Mirror:
 
     def _known(self, expected: Iterable[str]) -> list[str]:
         with self._lock:
-            return [*self._picture.users, *expected] if self._slow else []
+            helps = self._slow or not self._shown
+            return [*self._picture.users, *expected] if helps else []
 
     def _notice_slowness(self, began: float) -> None:
         if self._clock.monotonic() - began > SLOW_READ_SECONDS:

@@ -88,6 +88,7 @@ def test_a_lister_reads_the_store() -> None:
     assert lister.list("b") == [y]
     assert len(lister.list()) == 3
     assert lister.by_index("label", "l") == [x]
+    assert list(lister.index_values("label")) == ["l"]
 
 
 names = st.sampled_from(["x", "y", "z"])
@@ -122,6 +123,7 @@ def test_the_indexes_are_those_of_the_objects_after_any_changes(
         for label in ("p", "q"):
             keys = {key for key, item in expected.items() if label in labels(item)}
             assert set(store.keys_by_index("label", label)) == keys
+            assert (label in store.index_values("label")) == bool(keys)
             assert {key_of(item) for item in store.by_index("label", label)} == keys
 
 

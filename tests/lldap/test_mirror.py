@@ -88,6 +88,13 @@ def test_after_a_slow_read_a_refresh_names_the_users_that_are_probably_there() -
     assert source.known == [[], [], ["bob", "al"], ["bob"]]
 
 
+def test_the_first_read_already_names_the_users_that_are_probably_there() -> None:
+    source = Source(user("bob"))
+    mirror = Mirror("admin", mark, clock=FakeClock())
+    mirror.refresh(source, expected=["al"])
+    assert source.known == [["al"]]
+
+
 def test_a_read_that_failed_because_it_was_slow_counts_as_slow() -> None:
     clock = FakeClock()
     source = Source()
