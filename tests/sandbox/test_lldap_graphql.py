@@ -41,6 +41,7 @@ def eq(field: str, value: str) -> dict[str, Any]:
         ({"memberOfId": 1}, {"admin"}),
         ({"not": {"memberOfId": 1}}, {"alice", "bob"}),
         ({"any": [eq("id", "alice"), eq("id", "bob")]}, {"alice", "bob"}),
+        ({"any": [eq("id", "ALICE"), {"any": [eq("uid", "bob")]}]}, {"alice", "bob"}),
         ({"any": []}, set()),
         ({"all": []}, {"admin", "alice", "bob"}),
         ({"all": [eq("id", "alice"), {"memberOfId": 2}]}, {"alice"}),
