@@ -58,6 +58,11 @@ def indexes(kind: Kind, instance: str) -> dict[str, IndexFunction]:
     return {name: ours(function) for name, function in _FUNCTIONS[kind.kind].items()}
 
 
+def targets_of(kind: Kind) -> IndexFunction:
+    """What an object claims in lldap, whatever its label says."""
+    return _FUNCTIONS[kind.kind][TARGET]
+
+
 def _spec(obj: Object) -> Object:
     spec = obj.get("spec")
     return spec if isinstance(spec, dict) else {}

@@ -13,7 +13,7 @@ from controller.api import (
     Kind,
 )
 from controller.cache import Cache
-from controller.indexes import ATTRIBUTE, TARGET, indexes, on_other_target
+from controller.indexes import ATTRIBUTE, TARGET, indexes, on_other_target, targets_of
 from controller.ownwrites import OwnWrites
 from controller.resource import Object, Resource
 from controller.service import OUR_ANNOTATIONS, Service, service
@@ -31,7 +31,8 @@ _NONE: frozenset[str] = frozenset()
 class _View:
     """What of an object decides the fate of others."""
 
-    claims: frozenset[str] = _NONE  # in lldap; nothing in dry-run
+    held: frozenset[str] = _NONE  # in lldap, until it is released
+    claims: frozenset[str] = _NONE  # by its label; nothing in dry-run
     living: frozenset[str] = _NONE  # the same, while it is not being deleted
     names: frozenset[str] = _NONE  # attributes that it uses, while it is not being deleted
     identity: tuple[object, ...] = ()  # what its claims stand for now
@@ -48,7 +49,7 @@ class KindHandler:
     | somebody changes its spec, instance label or one of our annotations, or deletes it | itself |
     | somebody else writes its status or its finalizers | itself, at low priority |
     | our own write comes back; nothing that counts changed | nobody |
-    | it goes, is being deleted, or claims a target no more | its rivals for that |
+    | it goes, is being deleted or released, or claims a target no more | its rivals for that |
     | it comes, goes, or its account (schema: Ready) becomes another | who refers to it |
     | it no longer names an attribute | the attribute's schema, which may wait for that |
 
@@ -72,6 +73,7 @@ class KindHandler:
         self._enqueue = enqueue
         self._gone = gone
         self._functions = indexes(kind, instance)
+        self._targets = targets_of(kind)
 
     def on_add(self, obj: Object, initial: bool) -> None:
         """See informers.Handler. At the start all come by themselves."""
@@ -118,15 +120,17 @@ class KindHandler:
         """What others see of it; `gone`: all that has been there until now."""
         targets = frozenset(self._functions[TARGET](obj))
         claims = _NONE if _annotation(obj, DRY_RUN_ANNOTATION) == "true" else targets
+        held = _NONE if self._is_foreign(obj) else frozenset(self._targets(obj))
         names = (
             frozenset(self._functions[ATTRIBUTE](obj)) if ATTRIBUTE in self._functions else _NONE
         )
         lives = gone or "deletionTimestamp" not in obj["metadata"]
         return _View(
-            claims,
-            claims if lives else _NONE,
-            names if lives else _NONE,
-            self._identity(obj),
+            held=held,
+            claims=claims,
+            living=claims if lives else _NONE,
+            names=names if lives else _NONE,
+            identity=self._identity(obj),
         )
 
     def _identity(self, obj: Object) -> tuple[object, ...]:
@@ -143,7 +147,8 @@ class KindHandler:
                 self._enqueue(other.kind, other.key, PRIORITY_CHANGED)
 
     def _affected(self, old: _View, new: _View) -> Iterable[Resource]:
-        for claim in (old.claims - new.claims) | (old.living - new.living):
+        let_go = (old.held - new.held) | (old.claims - new.claims) | (old.living - new.living)
+        for claim in let_go:
             yield from self._rivals(claim)
         met = old.claims ^ new.claims
         if old.identity != new.identity:
