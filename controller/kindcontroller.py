@@ -145,11 +145,12 @@ class KindController:
         holder = resource.recorded.get("instance")
         self._held_since.pop(resource.key, None)
         if remove_finalizer(self._instance.kube, resource, self.kind.finalizer):
-            self._instance.events.warning(
+            self._instance.leave(
+                self.kind,
                 resource,
-                EventReason.LEFT_ALONE,
-                f"{resource.key} is gone; what it stood for in the lldap of instance {holder} "
-                "stays there",
+                Reason.HELD_BY_OTHER_INSTANCE,
+                f"what {resource.key} stood for",
+                f"it is in the lldap of instance {holder}, whose operator never let go of it",
             )
         return DONE
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Self
 
-from controller.config import Config
+from controller.config import Config, ConfigError
+from controller.config_rules import contradictions
 from controller.config_values import Adoption
 from lldap.names import user_key
 
@@ -24,7 +25,14 @@ class Rules:
 
     @classmethod
     def of(cls, config: Config, cluster: str) -> Self:
-        """The rules of a configuration; the namespace of the virtual groups is always watched."""
+        """The rules of a configuration; the namespace of the virtual groups is always watched.
+
+        Raises ConfigError if the cluster, whose id is known by now, is among the dead ones.
+        """
+        found = {"lldap_cluster_id": cluster, "lldap_dead_clusters": config.lldap_dead_clusters}
+        mistakes = tuple(contradictions(found))
+        if mistakes:
+            raise ConfigError(mistakes)
         virtual = config.lldap_virtual_group_namespace
         watched = frozenset({*config.watch_namespaces, virtual})
         return cls(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from controller.config import Config, ConfigError, load
 from controller.config_values import Adoption
 from controller.rules import Rules
 
@@ -57,3 +58,40 @@ def test_all_namespaces_are_watched_unless_some_are_named() -> None:
     assert rules().watches("anywhere")
     assert rules(namespaces=frozenset({"team-a"})).watches("team-a")
     assert not rules(namespaces=frozenset({"team-a"})).watches("team-b")
+
+
+def config(**environ: str) -> Config:
+    given = {
+        "LLDAP_URL": "http://lldap:17170",
+        "LLDAP_ADMIN_USERNAME": "Admin",
+        "LLDAP_ADMIN_PASSWORD": "admin-password-1",
+        "POD_NAMESPACE": "lldap-system",
+        "LEADER_ELECT": "false",
+    }
+    return load({**given, **environ}, {}, {})
+
+
+def test_the_rules_follow_the_configuration() -> None:
+    made = Rules.of(
+        config(
+            LLDAP_INSTANCE="prod",
+            LLDAP_DEAD_CLUSTERS="old-1,old-2",
+            LLDAP_ADOPTION="Never",
+            WATCH_NAMESPACES="team-a,team-b",
+            LLDAP_VIRTUAL_GROUP_NAMESPACE="admins",
+        ),
+        "cluster-1",
+    )
+    assert made.cluster == "cluster-1"
+    assert made.instance == "prod"
+    assert made.own_user == "admin"  # as lldap keeps it
+    assert made.dead_clusters == {"old-1", "old-2"}
+    assert made.adoption is Adoption.NEVER
+    assert made.namespaces == frozenset(
+        {"team-a", "team-b", "admins"}
+    )  # the virtual groups' always
+
+
+def test_a_cluster_whose_id_was_looked_up_cannot_be_dead_either() -> None:
+    with pytest.raises(ConfigError, match="LLDAP_DEAD_CLUSTERS"):
+        Rules.of(config(LLDAP_DEAD_CLUSTERS="old-1,cluster-1"), "cluster-1")
