@@ -8,6 +8,7 @@ not know how the one before ended lets the longest possible call of it run out f
 
 import datetime
 import logging
+import math
 import random
 import threading
 import uuid
@@ -195,9 +196,7 @@ class LeaderElector:
                 self._sighting = _Sighting(record, now)
             self._report(logging.INFO, "%s is held by %s", self._lease_lock, record.holder)
         # A Lease that was deleted or emptied says nothing about who was seen to hold it before.
-        return self._sighting is None or now >= self._sighting.at + (
-            self._sighting.record.duration or self._times.lease
-        )
+        return now >= self._free_at
 
     def _take(self, lease: Lease | None) -> None:
         old = lease.record if lease else None
@@ -229,7 +228,21 @@ class LeaderElector:
         self._on_leading(term)
 
     def _pause_of_candidate(self) -> float:
-        return self._times.retry * (1.0 + _JITTER * self._rng.random())
+        """Jittered, but not past the moment from which the Lease may be taken.
+
+        So a leader that is killed has a successor LEASE + 2.2 RETRY later at the latest: its last
+        renewal is seen within 2.2 RETRY.
+        """
+        pause = self._times.retry * (1.0 + _JITTER * self._rng.random())
+        left = self._free_at - self._clock.monotonic()
+        return min(pause, left) if left > 0 else pause
+
+    @property
+    def _free_at(self) -> float:
+        """When the record that was seen last is over, if it does not change."""
+        if self._sighting is None:
+            return -math.inf
+        return self._sighting.at + (self._sighting.record.duration or self._times.lease)
 
     # Keeping it.
 
