@@ -242,7 +242,6 @@ class Harness(Generic[C]):
         before = resource.raw
         unwritten = self._write_best_effort(resource)
         news = resource.raw is not before
-        self._log(resource, failure, news=news)
         if told and (news or rule.seconds != UNTIL_WOKEN):
             self._event(resource, "Warning", failure.reason, failure.message)
         if unwritten is None:
@@ -256,7 +255,6 @@ class Harness(Generic[C]):
         if self._config.passing(resource, error):
             return _quietly(error)
         failure = self._explained(resource, error)
-        self._log(resource, failure, news=True)
         self._event(resource, "Warning", failure.reason, failure.message)
         return self._requeue(self._config.taxonomy.of(failure.reason), error)
 
@@ -325,11 +323,6 @@ class Harness(Generic[C]):
     def _event(self, resource: Resource, kind: EventType, reason: str, note: str) -> None:
         if self._config.recorder:
             self._config.recorder(resource, kind, reason, bounded(note))
-
-    def _log(self, resource: Resource, failure: ReasonedError, *, news: bool) -> None:
-        level = logging.WARNING if news else logging.DEBUG
-        words = (resource.kind, resource.key, failure.reason, failure.message)
-        _LOG.log(level, "%s %s: %s: %s", *words)
 
 
 def _quietly(error: Exception) -> Result:

@@ -264,7 +264,7 @@ class Operator:
         self.instance.brake.forget(uid)
         self.instance.servers.forget(uid)
 
-    def _harness(self, kind: Kind) -> Harness[Instance]:
+    def _harness(self) -> Harness[Instance]:
         instance = self.instance
 
         def resolve(resource: Resource) -> Instance:
@@ -273,7 +273,8 @@ class Operator:
             return instance
 
         def passing(resource: Resource, error: Exception) -> bool:
-            return self.queues[kind.kind].num_requeues(resource.key) < quiet_retries(error)
+            failures = self.queues[resource.kind].num_requeues(resource.key)
+            return failures < quiet_retries(error)
 
         return Harness(
             HarnessConfig(
@@ -288,7 +289,7 @@ class Operator:
                 failure_reason=Reason.INTERNAL_ERROR,
                 cadences=CADENCES,
                 conditions=ConditionStyle(emit_progressing=RECONCILING, emit_degraded=STALLED),
-                uninstalling=lambda _resource: instance.guard.uninstalling(kind),
+                uninstalling=lambda resource: instance.guard.uninstalling(_BY_NAME[resource.kind]),
                 dry_run_annotation=DRY_RUN_ANNOTATION,
                 dry_run_reason=Reason.DRY_RUN,
                 observed_generation=ObservedGenPolicy.ON_EVERY_PASS,
@@ -306,11 +307,10 @@ class Operator:
 
     def _add_controllers(self) -> None:
         measured = self._parts.metrics.reconcile.measured
+        harness = self._harness()
         for kind in KINDS:
             gone = self.virtual_groups.ensure if kind is LLDAP_GROUP else _nothing
-            controller = KindController(
-                kind, self.instance, self._harness(kind), self._reconciler(kind), gone
-            )
+            controller = KindController(kind, self.instance, harness, self._reconciler(kind), gone)
             reconcile = measured(kind.kind, reported(kind.kind, controller.reconcile))
             self.pool.add(Controller(kind.kind, self.queues[kind.kind], reconcile))
 
@@ -318,6 +318,8 @@ class Operator:
 def _nothing(_key: str) -> None:
     """What there is to do for most keys whose object is gone."""
 
+
+_BY_NAME = {kind.kind: kind for kind in KINDS}
 
 _RECONCILERS: dict[str, Callable[[Instance], Reconciler]] = {
     reconciler.kind.kind: reconciler

@@ -80,13 +80,11 @@ def status_update_best_effort(
 ) -> ApiFailure | StaleObject | None:
     """`persist` beside something that matters more, a failure that is to be reported.
 
-    What went wrong with the write is given back instead of raised; an object that is gone needs
-    no status.
+    What went wrong with the write is given back instead of raised, but for ObjectGone: then
+    nothing is to be reported.
     """
     try:
         writer.persist(resource)
-    except ObjectGone:
-        return None
     except (StaleObject, ApiFailure) as error:
         return error
     return None

@@ -362,15 +362,6 @@ def test_a_passing_fault_is_tried_again_without_a_word(bed: HarnessBed) -> None:
     assert bed.events == []
 
 
-def test_a_failure_is_a_warning_once_in_the_log(
-    bed: HarnessBed, caplog: pytest.LogCaptureFixture
-) -> None:
-    for _ in range(3):
-        bed.run(handler=failing(fail("NotYet", "no Secret")))
-    said = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
-    assert said == ["LldapUser team-a/alice: NotYet: no Secret"]
-
-
 # --- hold and refuse -----------------------------------------------------------------------------
 
 

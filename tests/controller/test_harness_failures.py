@@ -178,6 +178,15 @@ def test_the_objects_own_failure_is_not_lost_when_its_status_is_not_taken(
     assert ("Warning", "SecretNotFound", "no Secret") in bed.events
 
 
+def test_L04_a_failure_of_an_object_that_is_gone_is_forgotten(bed: HarnessBed) -> None:
+    resource = bed.create(finalizers=[FINALIZER])
+    bed.merge({"metadata": {"finalizers": []}})
+    bed.delete()
+    result = bed.run(resource, failing(fail("Refused", "m")), explain=explain, taxonomy=TAXONOMY)
+    assert result == DONE
+    assert bed.events == []
+
+
 def test_a_first_fault_of_the_api_server_passes_without_a_word(bed: HarnessBed) -> None:
     bed.create(finalizers=[FINALIZER])
     bed.transport.before = on_write(status_answer(500, "InternalError"), part="/status")

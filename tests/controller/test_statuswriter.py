@@ -255,7 +255,6 @@ def test_the_observer_is_told_of_each_write_and_of_no_other_pass() -> None:
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (status_answer(404, "NotFound"), type(None)),
         (status_answer(409, "Conflict"), StaleObject),
         (status_answer(403, "Forbidden"), StatusError),
         (ConnectionFailed("refused", sent=False), ConnectionFailed),
@@ -270,6 +269,14 @@ def test_best_effort_gives_back_what_went_wrong(
     assert type(status_update_best_effort(bed.status, resource)) is expected
     bed.transport.before = lambda _call: None
     assert status_update_best_effort(bed.status, resource) is None
+
+
+def test_best_effort_on_an_object_that_is_gone_has_nothing_to_report(bed: KubeBed) -> None:
+    resource = bed.create()
+    make_ready(bed, resource)
+    bed.delete()
+    with pytest.raises(ObjectGone):
+        status_update_best_effort(bed.status, resource)
 
 
 # --- ready ---------------------------------------------------------------------------------------
