@@ -1,6 +1,6 @@
 """LldapGroup: a group of lldap, its name and its attributes."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from controller.api import (
     LLDAP_GROUP,
@@ -9,10 +9,13 @@ from controller.api import (
     GroupSpec,
     Target,
 )
-from controller.attributes import Wanted, words_of
+from controller.attributes import Wanted
 from controller.events import EventReason
-from controller.instance import Instance, attribute_lock, group_lock, group_name_lock
-from controller.mark import Origin
+from controller.finalizers import StaleObject
+from controller.groupchange import NAME, GroupChange, group_change
+from controller.groupfinder import GroupFinder
+from controller.instance import Instance, attribute_lock
+from controller.mark import Mark, Origin
 from controller.outcome import Outcome, converged
 from controller.owned import (
     Goodbye,
@@ -25,12 +28,13 @@ from controller.owned import (
     void_if_other_account,
 )
 from controller.ownership import Standing
-from controller.ownership import Target as OwnedTarget
-from controller.reasoned import fail
+from controller.reasoned import ReasonedError, fail
 from controller.reasons import Reason
 from controller.resource import Resource
 from lldap import Group, LldapError, NotFound, UniqueViolation
 from lldap.names import BUILT_IN_GROUPS, group_key
+
+GIVEN_UP_SECONDS = 10.0  # a name that its holder is about to leave: no event tells when it has
 
 
 @dataclass(slots=True)
@@ -43,29 +47,22 @@ class _Pass:
     created: bool = False
 
     @property
+    def name(self) -> str:
+        return self.spec.display_name
+
+    @property
     def claim(self) -> str:
-        return group_key(self.spec.display_name)
+        return group_key(self.name)
 
     @property
     def managed(self) -> frozenset[str]:
         return frozenset(self.resource.status.get("managed") or ())
 
-
-@dataclass(frozen=True, slots=True)
-class GroupChange:
-    """One updateGroup."""
-
-    display_name: str | None = None
-    insert: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    remove: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return self.display_name is not None or bool(self.insert or self.remove)
-
-    def words(self) -> list[str]:
-        """For people: names only, no values."""
-        renamed = [] if self.display_name is None else [f"rename to {self.display_name}"]
-        return [*renamed, *words_of(self.insert, self.remove)]
+    @property
+    def declared(self) -> frozenset[str]:
+        """What the object owns once this is applied; what waits for its schema stays ours."""
+        waiting = self.managed & frozenset(self.wanted.missing)
+        return frozenset({NAME}) | self.wanted.names | waiting
 
 
 class GroupReconciler:
@@ -77,18 +74,20 @@ class GroupReconciler:
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
         self._owned = Owned(instance, LLDAP_GROUP)
+        self._finder = GroupFinder(instance)
 
     # --- converge --------------------------------------------------------------------------
 
     def converge(self, resource: Resource, instance: Instance) -> Outcome:
         """See Handler. What needs no call to lldap makes none, and takes no lock."""
         this = self._read(resource)
-        group = self._find(this)
+        group = self._finder.meant(resource, this.name)
         if group is not None and self._is_settled(this, group):
             self._record(this, group)
             return self._verified(this, group)
+        locks = self._finder.locks(this.name, [group] if group is not None else [])
         shared = [attribute_lock(Target.GROUP, name) for name in this.wanted.names]
-        with instance.writing(LLDAP_GROUP, resource, self._locks(this, group), shared):
+        with instance.writing(LLDAP_GROUP, resource, locks, shared):
             return self._change(this, group)
 
     def _read(self, resource: Resource) -> _Pass:
@@ -103,27 +102,6 @@ class GroupReconciler:
         wanted = self._instance.dependencies.wanted(Target.GROUP, spec.attributes)
         return _Pass(resource, spec, wanted)
 
-    def _find(self, this: _Pass) -> Group | None:
-        """The target by mark, so that a rename is one; else by name."""
-        mirror = self._instance.mirror
-        marked = [
-            group
-            for group in mirror.groups_by_index(this.resource.uid)
-            if self._instance.ownership.marked_ours(
-                this.resource, self._instance.group_target(group)
-            )
-        ]
-        named = mirror.group_by_name(this.spec.display_name)
-        if named in marked or not marked:
-            return named
-        return min(marked, key=lambda group: group.id)
-
-    def _locks(self, this: _Pass, group: Group | None) -> list[tuple[str, str]]:
-        names = [group_name_lock(this.spec.display_name)]
-        if group is not None:
-            names += [group_lock(group.id), group_name_lock(group.display_name)]
-        return names
-
     def _is_settled(self, this: _Pass, group: Group) -> bool:
         target = self._instance.group_target(group)
         if not self._instance.ownership.marked_ours(this.resource, target):
@@ -131,8 +109,7 @@ class GroupReconciler:
         void_if_other_account(this.resource, group.uuid, self._instance.mirror.server_uuid)
         return (
             not full_pass_asked(this.resource)
-            and not this.wanted.missing
-            and self._declared(this) == this.managed
+            and this.declared == this.managed
             and not self._difference(this, group)
         )
 
@@ -144,8 +121,8 @@ class GroupReconciler:
     def _change(self, this: _Pass, seen: Group | None) -> Outcome:
         group = self._obtain(this, seen)
         void_if_other_account(this.resource, group.uuid, self._instance.mirror.server_uuid)
-        group = self._update(this, group)
         self._record(this, group)
+        group = self._update(this, group)
         return self._verified(this, group)
 
     def _record(self, this: _Pass, group: Group) -> None:
@@ -158,14 +135,17 @@ class GroupReconciler:
     def _obtain(self, this: _Pass, seen: Group | None) -> Group:
         """The group under our mark: found, created, adopted or taken back."""
         group = self._instance.read_group(seen.id) if seen is not None else None
-        if group is None:
-            self._owned.standing(this.resource, this.claim, None)
-            group = self._create(this)
-        return group if this.created else self._take(this, group)
+        meant = self._finder.meant(this.resource, this.name)
+        if (meant and meant.id) != (group and group.id):
+            raise StaleObject  # lldap changed meanwhile: again, with the other group's locks
+        if group is not None:
+            return self._take(this, group)
+        self._owned.standing(this.resource, this.claim, None)
+        return self._create(this)
 
     def _take(self, this: _Pass, group: Group) -> Group:
         target = self._instance.group_target(group)
-        standing = self._owned.standing(this.resource, this.claim, target)
+        standing = self._standing(this, group)
         if standing is Standing.OURS:
             return group
         mark = self._owned.mark_for(this.resource, target, standing)
@@ -175,74 +155,80 @@ class GroupReconciler:
             this.resource.status.pop("managed", None)
         return self._again(this, group)
 
+    def _standing(self, this: _Pass, group: Group) -> Standing:
+        target = self._instance.group_target(group)
+        try:
+            return self._owned.standing(this.resource, this.claim, target)
+        except ReasonedError as error:
+            raise self._sooner(error, group) from None
+
+    def _sooner(self, error: ReasonedError, group: Group) -> ReasonedError:
+        """Look again soon if the object that has the group declares another name for it."""
+        mark = self._instance.group_target(group).mark
+        if isinstance(mark, Mark):
+            holder = self._instance.cache.get(LLDAP_GROUP, mark.namespace, mark.name)
+            declared = None if holder is None else str(holder.spec.get(NAME))
+            if declared is not None and group_key(declared) != group_key(group.display_name):
+                return error.looked_at_after(GIVEN_UP_SECONDS)
+        return error
+
     def _again(self, this: _Pass, group: Group) -> Group:
         now = self._instance.read_group(group.id)
         if now is None:
-            raise fail(
-                Reason.PENDING,
-                f"group {this.spec.display_name} went away while it was changed in lldap",
-            )
+            raise fail(Reason.PENDING, f"group {this.name} went away while it was changed in lldap")
         return now
 
     def _create(self, this: _Pass) -> Group:
-        """Create the group; a refusal or a lost answer is read back before anything else.
-
-        Without `this.created` afterwards it is one that stood in the way.
-        """
-        this.wanted.refuse_missing(f"group {this.spec.display_name}")
+        """Create the group; a refusal or a lost answer is read back before anything else."""
+        this.wanted.refuse_missing(f"group {this.name}")
         mark = self._owned.new_mark(this.resource, Origin.CREATED)
         try:
             group = self._instance.client.create_group_with_details(
-                this.spec.display_name, {**this.wanted.values, **mark}
+                this.name, {**this.wanted.values, **mark}
             )
         except LldapError as error:
-            found = self._by_name_again(this)
-            if found is None:
-                raise self._not_created(this, error) from error
-            target = self._instance.group_target(found)
-            if not self._instance.ownership.marked_ours(this.resource, target):
-                return found
-            group = found
+            group = self._created_all_the_same(this, error)
         else:
             self._instance.mirror.put_group(group)
         this.created = True
-        this.resource.status["managed"] = sorted(self._declared(this))
+        this.resource.status["managed"] = sorted(this.declared)
         self._instance.events.normal(
             this.resource, EventReason.CREATED, f"group {group.display_name} was created in lldap"
         )
         return group
 
-    def _by_name_again(self, this: _Pass) -> Group | None:
-        """Lldap finds no group by its name: the list of all is asked."""
-        group_id = self._instance.client.find_group_by_name(this.spec.display_name)
-        return None if group_id is None else self._instance.read_group(group_id)
+    def _created_all_the_same(self, this: _Pass, error: LldapError) -> Group:
+        """The group, if only the answer was lost; lldap finds no group by its name."""
+        group_id = self._instance.client.find_group_by_name(this.name)
+        group = None if group_id is None else self._instance.read_group(group_id)
+        if group is None:
+            raise self._not_created(this, error) from error
+        if not self._instance.ownership.marked_ours(
+            this.resource, self._instance.group_target(group)
+        ):
+            raise StaleObject  # somebody was faster; the mirror knows it now
+        return group
 
     def _not_created(self, this: _Pass, error: LldapError) -> Exception:
         if not isinstance(error, UniqueViolation):
             return error
         return fail(
             Reason.CONFLICT,
-            f"lldap's database takes the name {this.spec.display_name} for one that it has: "
-            "choose another displayName",
+            f"lldap's database takes the name {this.name} for one that it has: choose another "
+            "displayName",
         )
 
     # --- name and attributes ---------------------------------------------------------------
 
-    def _declared(self, this: _Pass) -> frozenset[str]:
-        return frozenset({"displayName"}) | this.wanted.names
-
     def _difference(self, this: _Pass, group: Group) -> GroupChange:
-        wanted_name = this.spec.display_name
-        insert, remove = self._instance.dependencies.changes(
-            Target.GROUP,
-            this.wanted,
-            group.attributes,
-            self._managed(this, group) - {"displayName"},
-        )
-        renamed = wanted_name if wanted_name != group.display_name else None
-        return GroupChange(renamed, insert, remove)
+        managed = self._managed(this, group)
+        return group_change(this.spec, this.wanted, group, managed)
 
     def _managed(self, this: _Pass, group: Group) -> frozenset[str]:
+        """What this object set before.
+
+        Without a record: all of a group that we created and nobody has changed since.
+        """
         if "managed" in this.resource.status or this.created:
             return this.managed
         origin = self._instance.ownership.origin(this.resource, self._instance.group_target(group))
@@ -252,39 +238,44 @@ class GroupReconciler:
 
     def _update(self, this: _Pass, group: Group) -> Group:
         """One updateGroup with all that differs; before it, new names are recorded as ours."""
-        change = self._difference(this, group)
-        declared = self._declared(this) | (this.managed & frozenset(this.wanted.missing))
-        if not change:
-            this.resource.status["managed"] = sorted(declared)
-            return group
-        if change.display_name is not None:
-            self._may_rename(this, group)
-        managed = self._managed(this, group)
-        self._owned.record_managed_first(this.resource, managed | declared, group.uuid)
-        self._send(this, group, change)
+        change, declared = self._difference(this, group), this.declared
+        if change:
+            self._refuse_name(this, group)
+            managed = self._managed(this, group) | declared
+            self._owned.record_managed_first(this.resource, managed, group.uuid)
+            self._send(this, group, change)
+            self._instance.events.normal(
+                this.resource,
+                EventReason.UPDATED,
+                f"group {group.display_name}: {'; '.join(change.words())}",
+            )
+            group = self._again(this, group)
         this.resource.status["managed"] = sorted(declared)
-        self._instance.events.normal(
-            this.resource,
-            EventReason.UPDATED,
-            f"group {group.display_name}: {'; '.join(change.words())}",
-        )
-        return self._again(this, group)
+        return group
 
-    def _may_rename(self, this: _Pass, group: Group) -> None:
+    def _refuse_name(self, this: _Pass, group: Group) -> None:
         """A rename onto a claimed or existing name is a conflict, never an adoption."""
+        if this.claim == group_key(group.display_name):
+            return
         if group_key(group.display_name) in BUILT_IN_GROUPS:
             raise fail(
                 Reason.BUILT_IN_CONFLICT,
                 f"group {group.display_name} is built into lldap and keeps its name",
             )
-        other = self._instance.mirror.group_by_name(this.spec.display_name)
-        if other is not None and other.id != group.id:
-            raise fail(
-                Reason.CONFLICT,
-                f"group {group.display_name} keeps its name: lldap has another group "
-                f"{other.display_name}. Choose another displayName, or remove that group",
-            )
-        self._instance.ownership.yield_to_holder(LLDAP_GROUP, this.resource, this.claim, None)
+        other = self._instance.mirror.group_by_name(this.name)
+        target = None if other is None else self._instance.group_target(other)
+        self._instance.ownership.yield_to_holder(LLDAP_GROUP, this.resource, this.claim, target)
+        if other is not None:
+            raise self._sooner(self._name_taken(group, other), other)
+
+    def _name_taken(self, group: Group, other: Group) -> ReasonedError:
+        mark = self._instance.group_target(other).mark
+        whose = f" of {mark.key}" if isinstance(mark, Mark) else ""
+        return fail(
+            Reason.CONFLICT,
+            f"group {group.display_name} keeps its name: lldap has another group "
+            f"{other.display_name}{whose}. Choose another displayName, or remove that group",
+        )
 
     def _send(self, this: _Pass, group: Group, change: GroupChange) -> None:
         try:
@@ -297,8 +288,8 @@ class GroupReconciler:
         except UniqueViolation as error:
             raise fail(
                 Reason.CONFLICT,
-                f"group {group.display_name} keeps its name: lldap's database takes "
-                f"{this.spec.display_name} for another group's. Choose another displayName",
+                f"group {group.display_name} keeps its name: lldap's database takes {this.name} "
+                "for another group's. Choose another displayName",
             ) from error
         except NotFound:
             self._instance.mirror.drop_group(group.id)
@@ -306,15 +297,16 @@ class GroupReconciler:
 
     # --- dry run ---------------------------------------------------------------------------
 
-    def plan(self, resource: Resource, instance: Instance) -> list[str]:
+    def plan(self, resource: Resource, _instance: Instance) -> list[str]:
         """See Handler."""
         this = self._read(resource)
-        group = self._find(this)
+        group = self._finder.meant(resource, this.name)
         if group is None:
-            this.wanted.refuse_missing(f"group {this.spec.display_name}")
-            return [f"create group {this.spec.display_name}"]
-        target = instance.group_target(group)
-        standing = self._owned.standing(resource, this.claim, target)
+            self._owned.standing(resource, this.claim, None)
+            this.wanted.refuse_missing(f"group {this.name}")
+            return [f"create group {this.name}"]
+        standing = self._standing(this, group)
+        self._refuse_name(this, group)
         taking = [] if standing is Standing.OURS else [f"take over group {group.display_name}"]
         return [*taking, *self._difference(this, group).words()]
 
@@ -322,17 +314,19 @@ class GroupReconciler:
 
     def deletion_policy(self, resource: Resource) -> DeletionPolicy:
         """See DeletionPolicyProvider: without a word, what we created goes and the rest stays."""
-        return self._owned.deletion_policy(resource, self._target(resource))
+        held = self._finder.held(resource)
+        target = self._instance.group_target(held[0]) if held else None
+        return self._owned.deletion_policy(resource, target)
 
     def owns(self, resource: Resource) -> bool:
         """See DryRunDeletion."""
-        target = self._target(resource)
-        return target is not None and self._instance.ownership.is_ours(resource, target)
+        return bool(self._finder.held(resource))
 
     def delete(self, resource: Resource, instance: Instance) -> None:
         """See Handler: deletes, hands over, or leaves alone what is not ours."""
-        with instance.writing(LLDAP_GROUP, resource, self._goodbye_locks(resource)):
-            self._undo(resource, keep=False)
+        locks = self._goodbye_locks(resource)
+        with instance.writing(LLDAP_GROUP, resource, locks):
+            self._undo(resource, locks, keep=False)
 
     def cleanup(self, resource: Resource) -> None:
         """See CleanupHandler: what stays loses our mark."""
@@ -341,44 +335,32 @@ class GroupReconciler:
 
     def let_go(self, resource: Resource) -> None:
         """See Reconciler."""
-        with self._owned.best_effort(resource, self._goodbye_locks(resource)):
-            self._undo(resource, keep=True)
-
-    def _held(self, resource: Resource) -> Group | None:
-        """What of lldap the object had: by mark, else by the sealed record."""
-        mirror, ownership = self._instance.mirror, self._instance.ownership
-        recorded = mirror.group_by_name(str(resource.spec.get("displayName", "")))
-        candidates = [*mirror.groups_by_index(resource.uid), *([recorded] if recorded else [])]
-        held = (
-            g for g in candidates if ownership.is_ours(resource, self._instance.group_target(g))
-        )
-        return next(held, None)
-
-    def _target(self, resource: Resource) -> OwnedTarget | None:
-        group = self._held(resource)
-        return None if group is None else self._instance.group_target(group)
+        locks = self._goodbye_locks(resource)
+        self._owned.best_effort(resource, locks, lambda: self._undo(resource, locks, keep=True))
 
     def _goodbye_locks(self, resource: Resource) -> list[tuple[str, str]]:
-        group = self._held(resource)
-        if group is None:
-            return []
-        return [group_lock(group.id), group_name_lock(group.display_name)]
+        return self._finder.locks(_name_of(resource), self._finder.held(resource))
 
-    def _held_now(self, resource: Resource) -> Group | None:
-        """Read again; also one that the mirror lacks, because its creation landed late."""
-        held = self._held(resource)
-        if held is not None:
-            return self._instance.read_group(held.id)
-        name = str(resource.spec.get("displayName", ""))
-        found = self._instance.client.find_group_by_name(name)
-        return None if found is None else self._instance.read_group(found)
+    def _undo(self, resource: Resource, locks: list[tuple[str, str]], *, keep: bool) -> None:
+        if self._goodbye_locks(resource) != locks:
+            raise StaleObject  # lldap changed meanwhile: again, with the other groups' locks
+        held = [group.id for group in self._finder.held(resource)]
+        for group_id in held or self._landed_late(resource):
+            group = self._instance.read_group(group_id)
+            if group is not None and group_key(group.display_name) in BUILT_IN_GROUPS:
+                words, why = f"group {group.display_name}", "it is built into lldap"
+                self._owned.leave(resource, Reason.BUILT_IN_CONFLICT, words, why)
+            elif group is not None:
+                self._owned.undo(resource, self._goodbye(group), keep=keep)
 
-    def _undo(self, resource: Resource, *, keep: bool) -> None:
-        group = self._held_now(resource)
-        if group is None or group_key(group.display_name) in BUILT_IN_GROUPS:
-            return
+    def _landed_late(self, resource: Resource) -> list[int]:
+        """A group that the mirror lacks, because the answer to its creation was lost."""
+        found = self._instance.client.find_group_by_name(_name_of(resource))
+        return [] if found is None else [found]
+
+    def _goodbye(self, group: Group) -> Goodbye:
         client, group_id = self._instance.client, group.id
-        goodbye = Goodbye(
+        return Goodbye(
             claim=group_key(group.display_name),
             target=self._instance.group_target(group),
             writable=True,
@@ -388,4 +370,7 @@ class GroupReconciler:
             forget=lambda: self._instance.mirror.drop_group(group_id),
             reread=lambda: self._instance.read_group(group_id),
         )
-        self._owned.undo(resource, goodbye, keep=keep)
+
+
+def _name_of(resource: Resource) -> str:
+    return str(resource.spec.get(NAME, ""))
