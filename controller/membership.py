@@ -1,58 +1,22 @@
 """LldapMembership: one user in one group."""
 
 import contextlib
-from dataclasses import dataclass
 
-from controller.api import (
-    BUILT_IN_ANNOTATION,
-    INSTANCE_LABEL,
-    LLDAP_GROUP,
-    LLDAP_MEMBERSHIP,
-    LLDAP_USER,
-    DeletionPolicy,
-    MembershipSpec,
-)
+from controller.api import LLDAP_MEMBERSHIP, DeletionPolicy
 from controller.cache import can_inherit, in_dry_run
 from controller.edge import Edge
 from controller.events import EventReason
+from controller.finalizers import StaleObject
 from controller.indexes import pair
 from controller.instance import Instance, group_lock, group_name_lock, user_lock
-from controller.matcher import (
-    GroupCandidate,
-    GroupNotFound,
-    MembershipReference,
-    UserCandidate,
-    UserNotFound,
-    match_group,
-    match_user,
-)
 from controller.outcome import Outcome, converged
-from controller.owned import full_pass_asked, full_pass_served, read_spec
+from controller.owned import full_pass_asked, full_pass_served
 from controller.reasoned import ReasonedError, fail
 from controller.reasons import Reason
+from controller.resolver import Resolver
 from controller.resource import Resource
-from lldap import Group, LldapError, NotFound, User
-from lldap.names import BUILT_IN_GROUPS, group_key, user_key
-
-
-@dataclass(slots=True)
-class _Pass:
-    """One pass over one object."""
-
-    resource: Resource
-    spec: MembershipSpec
-
-    @property
-    def user_key(self) -> str:
-        return user_key(self.spec.user_name)
-
-    @property
-    def claim(self) -> str:
-        return pair(self.spec.user_name, self.spec.group_name)
-
-    @property
-    def words(self) -> str:
-        return f"{self.spec.user_name} in {self.spec.group_name}"
+from lldap import LldapError, NotFound
+from lldap.names import BUILT_IN_GROUPS, group_key
 
 
 class MembershipReconciler:
@@ -63,42 +27,30 @@ class MembershipReconciler:
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
+        self._resolver = Resolver(instance)
 
     # --- converge --------------------------------------------------------------------------
 
     def converge(self, resource: Resource, instance: Instance) -> Outcome:
         """See Handler. An edge that is there makes no call."""
-        this = _Pass(resource, read_spec(MembershipSpec, resource))
-        self._refuse(this)
-        self._yield_to_holder(this)
-        edge = self._resolve(this)
+        edge = self._claimed(resource)
+        former = self._former(resource, edge)
         there = instance.mirror.member(edge.user_id, edge.group_id)
-        if there and not full_pass_asked(resource) and self._recorded(resource) in (None, edge):
-            return self._verified(this, edge)
-        with instance.writing(LLDAP_MEMBERSHIP, resource, self._locks(this, edge)):
+        if there and former is None and not full_pass_asked(resource):
+            return self._verified(resource, edge)
+        edges = [edge, former] if former is not None else [edge]
+        with instance.writing(LLDAP_MEMBERSHIP, resource, self._locks(edges)):
+            if self._claimed(resource) != edge:
+                raise StaleObject  # lldap changed meanwhile: again, with the other ends' locks
             if full_pass_asked(resource):
                 instance.read_user(edge.user_id)
-            self._remove_former(this, edge)
-            self._add(this, edge)
-        return self._verified(this, edge)
+            if former is not None and self._may_remove(resource, former):
+                self._remove(resource, former)
+            self._add(resource, edge)
+        return self._verified(resource, edge)
 
-    def _refuse(self, this: _Pass) -> None:
-        """Rights are handed out only from the namespace of the virtual groups."""
-        rules = self._instance.rules
-        self._instance.refuse_own_account(this.user_key)
-        if (
-            group_key(this.spec.group_name) in BUILT_IN_GROUPS
-            and this.resource.namespace != rules.virtual_group_namespace
-        ):
-            raise fail(
-                Reason.PROTECTED_ACCOUNT,
-                f"{this.spec.group_name} is a built-in group of lldap: its members are set only "
-                f"by memberships in the namespace {rules.virtual_group_namespace}",
-            )
-
-    def _verified(self, this: _Pass, edge: Edge) -> Outcome:
-        resource, instance = this.resource, self._instance
-        status = resource.status
+    def _verified(self, resource: Resource, edge: Edge) -> Outcome:
+        instance, status = self._instance, resource.status
         status["instance"] = instance.rules.instance
         status["server"] = instance.mirror.server_uuid
         edge.record(status)
@@ -107,101 +59,45 @@ class MembershipReconciler:
         if seal is not None:
             status["seal"] = seal
         full_pass_served(resource)
-        return converged(Reason.VERIFIED, f"{this.words}: lldap has the membership")
-
-    # --- who is meant ----------------------------------------------------------------------
-
-    def _resolve(self, this: _Pass) -> Edge:
-        """The two ends, from the listers and the mirror; raises ReasonedError Pending."""
-        return Edge.between(self._user(this), self._group(this))
-
-    def _reference(self, this: _Pass) -> MembershipReference:
-        return MembershipReference(
-            this.resource.namespace,
-            self._instance.rules.instance,
-            this.spec.user_name,
-            this.spec.group_name,
-        )
-
-    def _user(self, this: _Pass) -> User:
-        claimants = self._instance.cache.claimants(LLDAP_USER, this.user_key)
-        candidates = [
-            UserCandidate(c.namespace, c.labels[INSTANCE_LABEL], str(c.spec.get("username")))
-            for c in claimants
-        ]
-        live = self._instance.mirror.user(this.user_key)
-        try:
-            match_user(self._reference(this), candidates)
-        except UserNotFound:
-            if live is not None and self._unmanaged_counts(claimants):
-                return live
-            raise self._pending(this, f"LldapUser with username {this.spec.user_name}") from None
-        holder = self._holder_here(this, claimants)
-        if live is None or holder is None or not self._holds_user(holder, live):
-            raise self._pending(this, f"account of LldapUser {this.spec.user_name}") from None
-        return live
-
-    def _group(self, this: _Pass) -> Group:
-        name = this.spec.group_name
-        claimants = self._instance.cache.claimants(LLDAP_GROUP, group_key(name))
-        candidates = [
-            GroupCandidate(c.namespace, c.labels[INSTANCE_LABEL], str(c.spec.get("displayName")))
-            for c in claimants
-        ]
-        live = self._instance.mirror.group_by_name(name)
-        try:
-            match_group(self._reference(this), candidates)
-        except GroupNotFound:
-            built_in = group_key(name) in BUILT_IN_GROUPS
-            if live is not None and not built_in and self._unmanaged_counts(claimants):
-                return live
-            raise self._pending(this, f"LldapGroup with displayName {name}") from None
-        holder = self._holder_here(this, claimants)
-        if live is None or holder is None or not self._holds_group(holder, live):
-            raise self._pending(this, f"group of LldapGroup {name}")
-        return live
-
-    def _unmanaged_counts(self, claimants: list[Resource]) -> bool:
-        return not claimants and self._instance.rules.allow_unmanaged_references
-
-    def _holder_here(self, this: _Pass, claimants: list[Resource]) -> Resource | None:
-        """The oldest claimant of this namespace; whether it holds the target is asked next."""
-        here = [c for c in claimants if c.namespace == this.resource.namespace]
-        return min(here, key=lambda c: (not self._marked(c), c.created, c.key), default=None)
-
-    def _marked(self, candidate: Resource) -> bool:
-        mirror = self._instance.mirror
-        return bool(mirror.users_by_index(candidate.uid) or mirror.groups_by_index(candidate.uid))
-
-    def _holds_user(self, holder: Resource, user: User) -> bool:
-        return self._instance.ownership.is_ours(holder, self._instance.user_target(user))
-
-    def _holds_group(self, holder: Resource, group: Group) -> bool:
-        if group_key(group.display_name) in BUILT_IN_GROUPS:
-            return holder.annotations.get(BUILT_IN_ANNOTATION) == "true"
-        return self._instance.ownership.is_ours(holder, self._instance.group_target(group))
-
-    def _pending(self, this: _Pass, what: str) -> ReasonedError:
-        return fail(
-            Reason.PENDING,
-            f"{this.words}: there is no {what} in the namespace {this.resource.namespace} that is "
-            "Ready yet; create it there for the same instance, or wait",
-        )
+        return converged(Reason.VERIFIED, f"{_words(resource)}: lldap has the membership")
 
     # --- claims ------------------------------------------------------------------------------
 
-    def _yield_to_holder(self, this: _Pass) -> None:
-        rivals = self._instance.cache.claimants(LLDAP_MEMBERSHIP, this.claim)
-        living = [r for r in rivals if not r.deleting]
-        if len(living) < 2:
-            return
-        first = min(living, key=lambda r: (self._sealed(r) is None, r.created, r.key))
-        if first.uid != this.resource.uid:
-            raise fail(
-                Reason.CONFLICT,
-                f"LldapMembership {first.key} already stands for {this.words}: delete one of the "
-                "two objects",
-            )
+    def _claimed(self, resource: Resource) -> Edge:
+        """The edge that the object means and nobody else has; raises ReasonedError."""
+        rivals = [r for r in self._meaning_the_same(resource) if not r.deleting]
+        holder = self._first(rivals, resource)
+        if holder is None:
+            return self._resolver.edge(resource)
+        self._resolver.refuse(resource)
+        raise fail(
+            Reason.CONFLICT,
+            f"LldapMembership {holder.key} already stands for {_words(resource)}: delete one of "
+            "the two objects",
+        )
+
+    def _meaning_the_same(self, resource: Resource) -> list[Resource]:
+        """The other objects that mean the same edge.
+
+        One that means nothing claims nothing: else whoever may write memberships somewhere
+        could keep others from theirs, or keep an edge from being removed.
+        """
+        spec = resource.spec
+        claim = pair(str(spec.get("userName")), str(spec.get("groupName")))
+        rivals = self._instance.cache.claimants(LLDAP_MEMBERSHIP, claim)
+        return [r for r in rivals if r.uid != resource.uid and self._resolver.means(r)]
+
+    def _first(self, rivals: list[Resource], resource: Resource) -> Resource | None:
+        """The rival that comes before the object: who has the edge by record, else the older."""
+        if not rivals:
+            return None
+        edge = self._resolver.means(rivals[0])
+        means = self._resolver.means(resource) is not None
+        contenders = [*rivals, resource] if means else rivals
+        first = min(contenders, key=lambda r: (self._sealed(r) != edge, r.created, r.key))
+        return None if first.uid == resource.uid else first
+
+    # --- the record --------------------------------------------------------------------------
 
     def _sealed(self, resource: Resource) -> Edge | None:
         """The recorded edge, if the seal says that this operator recorded it."""
@@ -214,29 +110,37 @@ class MembershipReconciler:
         )
         return edge if holds else None
 
-    def _recorded(self, resource: Resource) -> Edge | None:
-        return Edge.recorded(resource.recorded)
+    def _former(self, resource: Resource, edge: Edge) -> Edge | None:
+        """The edge that the names meant before, if they mean another now."""
+        sealed = self._sealed(resource)
+        if sealed is None:
+            self._tell_lost(resource, edge)
+        return None if sealed == edge else sealed
 
-    def _claimed_by_another(self, resource: Resource, edge: Edge) -> bool:
-        """Whether another object stands for the edge: then it is handed over in place."""
-        group = self._instance.mirror.group(edge.group_id)
-        if group is None:
-            return False
-        claim = pair(edge.user_id, group.display_name)
-        rivals = self._instance.cache.claimants(LLDAP_MEMBERSHIP, claim)
-        return any(r.uid != resource.uid and can_inherit(r) for r in rivals)
+    def _tell_lost(self, resource: Resource, edge: Edge | None) -> None:
+        """A record that is not believed keeps an edge from being removed."""
+        recorded, server = Edge.recorded(resource.recorded), resource.recorded.get("server")
+        if recorded not in {None, edge} and server == self._instance.mirror.server_uuid:
+            self._instance.events.warning(
+                resource,
+                EventReason.RECORD_LOST,
+                f"{_words(resource)}: the status names another membership of lldap, but not under "
+                "this operator's seal: that one is left as it is",
+            )
 
     # --- calls -----------------------------------------------------------------------------
 
-    def _locks(self, this: _Pass, edge: Edge) -> list[tuple[str, str]]:
-        former = self._sealed(this.resource)
-        edges = [edge, former] if former else [edge]
-        locks = [group_name_lock(this.spec.group_name)]
-        for each in edges:
-            locks += [user_lock(each.user_id), group_lock(each.group_id)]
-        return locks
+    def _locks(self, edges: list[Edge]) -> list[tuple[str, str]]:
+        """Those of both ends; a group's are its id and its name."""
+        locks = set()
+        for edge in edges:
+            locks |= {user_lock(edge.user_id), group_lock(edge.group_id)}
+            group = self._instance.mirror.group(edge.group_id)
+            if group is not None:
+                locks.add(group_name_lock(group.display_name))
+        return sorted(locks)
 
-    def _add(self, this: _Pass, edge: Edge) -> None:
+    def _add(self, resource: Resource, edge: Edge) -> None:
         """Add the edge; whatever the answer, it counts when lldap shows it."""
         instance = self._instance
         if instance.mirror.member(edge.user_id, edge.group_id):
@@ -244,103 +148,131 @@ class MembershipReconciler:
         try:
             instance.client.add_user_to_group(edge.user_id, edge.group_id)
         except LldapError as error:
-            self._read_back(this, edge, error)
+            self._read_back(resource, edge, error)
         instance.mirror.add_edge(edge.user_id, edge.group_id)
-        instance.events.normal(this.resource, EventReason.ADDED, f"{this.words}: added in lldap")
+        words = f"{_words(resource)}: added in lldap"
+        instance.events.normal(resource, EventReason.ADDED, words)
 
-    def _read_back(self, this: _Pass, edge: Edge, error: LldapError) -> None:
+    def _read_back(self, resource: Resource, edge: Edge, error: LldapError) -> None:
+        """Return if the edge is there all the same; else say which end is missing."""
         user = self._instance.read_user(edge.user_id)
         if user is None or user.uuid != edge.user_uuid:
-            raise self._pending(this, f"account {edge.user_id}") from error
+            raise _gone(resource, f"account {edge.user_id}") from error
         if self._instance.mirror.member(edge.user_id, edge.group_id):
             return
         group = self._instance.read_group(edge.group_id)
         if group is None or group.uuid != edge.group_uuid:
-            raise self._pending(this, f"group {this.spec.group_name}") from error
+            raise _gone(resource, f"group {resource.spec.get('groupName')}") from error
         raise error
 
-    def _remove_former(self, this: _Pass, edge: Edge) -> None:
-        """The names mean another pair now: the recorded one goes before the new one comes."""
-        former = self._sealed(this.resource)
-        if former is not None and former != edge:
-            self._remove(this.resource, former)
+    def _may_remove(self, resource: Resource, edge: Edge) -> bool:
+        """Whether the edge is there, between the same two ends, and nobody else's to keep."""
+        instance = self._instance
+        group = instance.mirror.group(edge.group_id)
+        if group is None:
+            return False
+        heir = self._heir(resource, edge, group.display_name)
+        if heir is not None:
+            note = f"{edge} was handed over from {resource.key} to {heir.key}"
+            instance.events.normal(resource, EventReason.HANDED_OVER, note)
+            return False
+        if self._is_protected(resource, edge, group.display_name):
+            reason, why = Reason.PROTECTED_ACCOUNT, "it is protected from this namespace"
+            instance.leave(LLDAP_MEMBERSHIP, resource, reason, str(edge), why)
+            return False
+        instance.read_user(edge.user_id)
+        return self._is_there(edge)
+
+    def _is_there(self, edge: Edge) -> bool:
+        """Whether the mirror shows the edge, between the accounts and groups of these uuids."""
+        mirror = self._instance.mirror
+        user, group = mirror.user(edge.user_id), mirror.group(edge.group_id)
+        return (
+            user is not None
+            and group is not None
+            and edge == Edge.between(user, group)
+            and mirror.member(edge.user_id, edge.group_id)
+        )
+
+    def _heir(self, resource: Resource, edge: Edge, group: str) -> Resource | None:
+        """Another object that means the edge and can have it: it takes it over in place."""
+        rivals = self._instance.cache.claimants(LLDAP_MEMBERSHIP, pair(edge.user_id, group))
+        heirs = [
+            r
+            for r in rivals
+            if r.uid != resource.uid and can_inherit(r) and self._resolver.means(r) == edge
+        ]
+        return min(heirs, key=lambda r: (r.created, r.key), default=None)
+
+    def _is_protected(self, resource: Resource, edge: Edge, group: str) -> bool:
+        rules = self._instance.rules
+        elsewhere = resource.namespace != rules.virtual_group_namespace
+        return edge.user_id == rules.own_user or (elsewhere and group_key(group) in BUILT_IN_GROUPS)
 
     def _remove(self, resource: Resource, edge: Edge) -> None:
-        """Remove one edge, if both ends are still the ones that were recorded."""
         instance = self._instance
-        if self._claimed_by_another(resource, edge) or not self._may_touch(resource, edge):
-            return
-        user = instance.read_user(edge.user_id)
-        group = instance.mirror.group(edge.group_id)
-        if user is None or group is None:
-            return
-        if user.uuid != edge.user_uuid or group.uuid != edge.group_uuid:
-            return
-        if not instance.mirror.member(edge.user_id, edge.group_id):
-            return
         with contextlib.suppress(NotFound):  # somebody was faster: success
             instance.client.remove_user_from_group(edge.user_id, edge.group_id)
         instance.mirror.remove_edge(edge.user_id, edge.group_id)
         instance.events.normal(resource, EventReason.REMOVED, f"{edge}: removed in lldap")
 
-    def _may_touch(self, resource: Resource, edge: Edge) -> bool:
-        rules = self._instance.rules
-        group = self._instance.mirror.group(edge.group_id)
-        built_in = group is not None and group_key(group.display_name) in BUILT_IN_GROUPS
-        if edge.user_id == rules.own_user or (
-            built_in and resource.namespace != rules.virtual_group_namespace
-        ):
-            self._instance.events.warning(
-                resource, EventReason.LEFT_ALONE, f"{edge} stays in lldap: it is protected"
-            )
-            return False
-        return True
-
     # --- dry run and deletion ----------------------------------------------------------------
 
     def plan(self, resource: Resource, instance: Instance) -> list[str]:
         """See Handler."""
-        this = _Pass(resource, read_spec(MembershipSpec, resource))
-        self._refuse(this)
-        self._yield_to_holder(this)
-        edge = self._resolve(this)
+        edge = self._claimed(resource)
         there = instance.mirror.member(edge.user_id, edge.group_id)
-        return [] if there else [f"add {this.spec.user_name} to {this.spec.group_name}"]
+        return [] if there else [f"add {_words(resource)}"]
 
     def deletion_policy(self, resource: Resource) -> DeletionPolicy:
-        """See DeletionPolicyProvider: Delete, unless the spec says Retain."""
+        """See DeletionPolicyProvider: Delete, unless the spec says Retain or all is uninstalled."""
         retain = resource.spec.get("deletionPolicy") == DeletionPolicy.RETAIN
-        return DeletionPolicy.RETAIN if retain else DeletionPolicy.DELETE
+        if retain or self._instance.guard.lately(LLDAP_MEMBERSHIP):
+            return DeletionPolicy.RETAIN
+        return DeletionPolicy.DELETE
 
     def let_go(self, resource: Resource) -> None:
         """See Reconciler: nothing in lldap says whose it is."""
 
     def owns(self, resource: Resource) -> bool:
         """See DryRunDeletion."""
-        return self._held(resource) is not None
+        return any(self._is_there(edge) for edge in self._held(resource))
 
     def delete(self, resource: Resource, instance: Instance) -> None:
         """See Handler: the edge goes, unless somebody else stands for it."""
-        edge = self._held(resource)
-        if edge is None:
+        edges = self._held(resource)
+        if not edges:
             return
-        locks = [user_lock(edge.user_id), group_lock(edge.group_id)]
-        with instance.writing(LLDAP_MEMBERSHIP, resource, locks):
-            if not instance.guard.uninstalling(LLDAP_MEMBERSHIP):
-                self._remove(resource, edge)
+        with instance.writing(LLDAP_MEMBERSHIP, resource, self._locks(edges)):
+            for edge in edges:
+                if not self._may_remove(resource, edge):
+                    continue
+                if not instance.guard.uninstalling(LLDAP_MEMBERSHIP):
+                    self._remove(resource, edge)
 
-    def _held(self, resource: Resource) -> Edge | None:
-        """The edge that the object stands for.
+    def _held(self, resource: Resource) -> list[Edge]:
+        """The edges that the object stands for.
 
-        As recorded under seal, else as it resolves now, while no other object has a better claim.
+        The one recorded under seal, and the one that it means now, which a crash can have kept
+        from the record; not while another object comes before it.
         """
         sealed = self._sealed(resource)
-        if sealed is not None or in_dry_run(resource):
-            return sealed
-        try:
-            this = _Pass(resource, read_spec(MembershipSpec, resource))
-            self._refuse(this)
-            self._yield_to_holder(this)
-            return self._resolve(this)
-        except ReasonedError:
-            return None
+        means = None if in_dry_run(resource) else self._resolver.means(resource)
+        if means is not None and self._first(self._meaning_the_same(resource), resource):
+            means = None
+        if sealed is None:
+            self._tell_lost(resource, means)
+        return [edge for edge in dict.fromkeys((sealed, means)) if edge is not None]
+
+
+def _words(resource: Resource) -> str:
+    spec = resource.spec
+    return f"{spec.get('userName')} in {spec.get('groupName')}"
+
+
+def _gone(resource: Resource, what: str) -> ReasonedError:
+    return fail(
+        Reason.PENDING,
+        f"{_words(resource)}: the {what} is not in lldap any more; the membership comes back with "
+        "it",
+    )

@@ -8,7 +8,6 @@ from controller.api import (
     DeletionPolicy,
 )
 from controller.events import EventReason
-from controller.finalizers import remove_finalizer
 from controller.instance import Instance
 from controller.outcome import Outcome, converged
 from controller.owned import full_pass_served
@@ -29,11 +28,16 @@ def virtual_names(rules: Rules) -> dict[str, str]:
     return {virtual_name(rules.instance, group): group for group in sorted(BUILT_IN_GROUPS)}
 
 
+def stands_for(rules: Rules, resource: Resource) -> str | None:
+    """The built-in group that the object stands for; the annotation alone makes nothing virtual."""
+    if resource.namespace != rules.virtual_group_namespace:
+        return None
+    return virtual_names(rules).get(resource.name)
+
+
 def is_virtual(rules: Rules, resource: Resource) -> bool:
-    """Whether it is one of the three; the annotation alone makes nothing virtual."""
-    return resource.namespace == rules.virtual_group_namespace and resource.name in virtual_names(
-        rules
-    )
+    """Whether it is one of the three."""
+    return stands_for(rules, resource) is not None
 
 
 class VirtualGroups:
@@ -79,7 +83,7 @@ class VirtualGroupReconciler:
     """Shows a built-in group in its virtual object; writes nothing to lldap. Any thread."""
 
     kind = LLDAP_GROUP
-    finalizer = ""  # it would hang an uninstall
+    finalizer = ""  # it would hang an uninstall: KindController takes off one that is found
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
@@ -88,8 +92,6 @@ class VirtualGroupReconciler:
     def converge(self, resource: Resource, instance: Instance) -> Outcome:
         """See Handler."""
         group = virtual_names(instance.rules)[resource.name]
-        if LLDAP_GROUP.finalizer in resource.finalizers:
-            remove_finalizer(instance.kube, resource, LLDAP_GROUP.finalizer)
         self._restore(resource, group)
         live = instance.mirror.group_by_name(group)
         if live is None:
@@ -107,23 +109,23 @@ class VirtualGroupReconciler:
 
     def _restore(self, resource: Resource, group: str) -> None:
         """Undo a foreign edit and say so."""
-        foreign = {k: v for k, v in resource.spec.items() if v is not None} != {
-            "displayName": group
-        }
+        spec = {name: value for name, value in resource.spec.items() if value is not None}
+        foreign = spec != {"displayName": group}
         unmarked = resource.annotations.get(BUILT_IN_ANNOTATION) != "true"
-        if not foreign and not unmarked:
+        unlabelled = resource.labels.get(INSTANCE_LABEL) != self._instance.rules.instance
+        if not (foreign or unmarked or unlabelled):
             return
-        operations: list[Object] = [
-            {"op": "test", "path": "/metadata/uid", "value": resource.uid},
-            {"op": "replace", "path": "/spec", "value": {"displayName": group}},
-        ]
-        if foreign:
+        if foreign:  # an apply leaves the fields that others have added
+            operations: list[Object] = [
+                {"op": "test", "path": "/metadata/uid", "value": resource.uid},
+                {"op": "replace", "path": "/spec", "value": {"displayName": group}},
+            ]
             resource.refreshed(self._instance.kube.json_patch(resource, operations))
         resource.refreshed(self._groups.apply(resource.name, group))
         self._instance.events.warning(
             resource,
             EventReason.SPEC_RESTORED,
-            f"the spec of the built-in group {group} belongs to the operator; a change was undone",
+            f"the built-in group {group} belongs to the operator here; a change was undone",
         )
 
     def delete(self, resource: Resource, instance: Instance) -> None:

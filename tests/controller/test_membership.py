@@ -1,0 +1,390 @@
+"""Memberships: whom they mean, what they wait for, what they add."""
+
+import itertools
+from typing import Any
+
+import pytest
+
+from tests.support.bed import Bed
+from tests.support.directory import Directory
+from tests.support.groups import (
+    PENDING,
+    VERIFIED,
+    VIRTUAL,
+    annotate,
+    edges,
+    group_ids,
+    group_named,
+    rename_by_hand,
+)
+
+DRY_RUN = {"lldap-operator.lukidoescode.com/dry-run": "true"}
+
+
+def ready_bed(**rules: Any) -> Bed:
+    """Alice in Team by an object; the logs begin after that."""
+    bed = Bed(**rules)
+    bed.user("alice")
+    bed.group("Team")
+    bed.membership("alice", "Team")
+    bed.run(15)
+    assert bed.ready("LldapMembership", "alice-team") == VERIFIED
+    bed.clear_logs()
+    bed.events.seen.clear()
+    return bed
+
+
+# --- the happy path --------------------------------------------------------------------------
+
+
+def test_a_membership_adds_the_user_and_records_both_ends_under_seal() -> None:
+    bed = ready_bed()
+    directory = Directory(bed)
+    status = bed.get("LldapMembership", "alice-team")["status"]
+    assert edges(bed) == {("alice", "Team")}
+    assert (status["userId"], status["userUuid"]) == ("alice", directory.uuid("alice"))
+    assert (status["groupId"], status["groupUuid"]) == (
+        group_ids(bed)["Team"],
+        directory.group_uuid("Team"),
+    )
+    assert len(status["seal"]) == 64
+
+
+def test_names_are_taken_in_any_letter_case() -> None:
+    bed = Bed()
+    bed.user("alice")
+    group_named(bed, "street", "Straße")
+    bed.membership("ALICE", "STRAßE", name="m")
+    bed.run(15)
+    assert bed.ready("LldapMembership", "m") == VERIFIED
+    assert edges(bed) == {("alice", "Straße")}
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(("user", "group", "membership"))))
+def test_any_order_of_creation_ends_ready_without_waiting(order: tuple[str, ...]) -> None:
+    bed = Bed()
+    bed.settle()
+    make = {
+        "user": lambda: bed.user("alice"),
+        "group": lambda: bed.group("Team"),
+        "membership": lambda: bed.membership("alice", "Team"),
+    }
+    for what in order:
+        make[what]()
+        bed.settle()
+    assert bed.ready("LldapMembership", "alice-team") == VERIFIED
+    assert edges(bed) == {("alice", "Team")}
+
+
+def test_resolving_makes_no_call_and_an_edge_that_is_there_none_at_all() -> None:
+    bed = ready_bed()
+    bed.start()
+    bed.run(5)
+    assert "addUserToGroup" not in bed.mutations()
+    assert set(bed.operations()) <= {"/auth/simple/login", "user", "users"}
+    assert bed.api_writes() == []
+
+
+def test_a_pending_membership_asks_lldap_nothing() -> None:
+    bed = Bed()
+    bed.settle()
+    bed.membership("alice", "Team")
+    bed.settle()
+    bed.clear_logs()
+    bed.run(60)
+    assert bed.ready("LldapMembership", "alice-team") == PENDING
+    assert bed.operations() == []
+    assert bed.api_writes() == []
+
+
+# --- what is missing -------------------------------------------------------------------------
+
+
+def test_the_missing_side_is_named() -> None:
+    bed = Bed()
+    bed.membership("alice", "Team")
+    bed.settle()
+    assert "LldapUser with username alice" in bed.message("LldapMembership", "alice-team")
+    assert "team-a" in bed.message("LldapMembership", "alice-team")
+    bed.user("alice")
+    bed.settle()
+    bed.run(11)
+    assert bed.ready("LldapMembership", "alice-team") == PENDING
+    assert "LldapGroup with displayName Team" in bed.message("LldapMembership", "alice-team")
+
+
+def test_an_object_of_another_namespace_does_not_count() -> None:
+    bed = Bed()
+    bed.user("alice", "team-b")
+    bed.group("Team")
+    bed.membership("alice", "Team")
+    bed.run(30)
+    assert bed.ready("LldapMembership", "alice-team") == PENDING
+    assert edges(bed) == set()
+
+
+def test_an_object_that_does_not_hold_its_target_does_not_count() -> None:
+    """Whoever may write objects in a namespace could else mean anybody's account."""
+    bed = Bed()
+    bed.user("alice", "team-b")
+    bed.settle()
+    bed.clock.advance(5)
+    bed.user("alice")  # in conflict with team-b's
+    bed.group("Team")
+    bed.membership("alice", "Team")
+    bed.run(30)
+    assert bed.ready("LldapUser", "alice") == ("False", "Conflict")
+    assert bed.ready("LldapMembership", "alice-team") == PENDING
+    assert edges(bed) == set()
+
+
+def test_a_group_that_is_not_adopted_does_not_count() -> None:
+    bed = Bed()
+    directory = Directory(bed)
+    directory.make_user("hand")
+    directory.make_group("Team", "hand")
+    bed.user("alice")
+    bed.group("Team")
+    bed.membership("alice", "Team")
+    bed.run(30)
+    assert bed.ready("LldapGroup", "team") == ("False", "NotAdopted")
+    assert bed.ready("LldapMembership", "alice-team") == PENDING
+    assert directory.members("Team") == {"hand"}
+
+
+def test_objects_in_dry_run_do_not_count() -> None:
+    bed = Bed()
+    bed.user("alice", annotations=DRY_RUN)
+    bed.group("Team")
+    bed.membership("alice", "Team")
+    bed.run(30)
+    assert bed.ready("LldapMembership", "alice-team") == PENDING
+    bed.user("alice", annotations={})
+    bed.settle()
+    assert bed.ready("LldapMembership", "alice-team") == VERIFIED
+
+
+def test_an_edge_that_is_there_stays_while_a_side_is_missing() -> None:
+    bed = ready_bed()
+    annotate(bed, "LldapUser", "alice", "dry-run", "true")
+    bed.run(700)
+    assert bed.ready("LldapMembership", "alice-team") == PENDING
+    assert edges(bed) == {("alice", "Team")}
+    assert bed.mutations() == []
+
+
+# --- drift -----------------------------------------------------------------------------------
+
+
+def test_C06_an_edge_removed_by_hand_comes_back_once() -> None:
+    bed = ready_bed()
+    Directory(bed).remove("alice", "Team")
+    bed.run(1300)
+    assert edges(bed) == {("alice", "Team")}
+    assert bed.mutations() == ["addUserToGroup"]
+
+
+def test_C06_a_user_deleted_by_hand_comes_back_into_its_groups() -> None:
+    bed = ready_bed()
+    before = bed.get("LldapMembership", "alice-team")["status"]["userUuid"]
+    Directory(bed).delete_user("alice")
+    bed.run(700)
+    assert edges(bed) == {("alice", "Team")}
+    assert bed.get("LldapMembership", "alice-team")["status"]["userUuid"] != before
+
+
+def test_D07_an_edge_that_no_object_names_is_left_alone() -> None:
+    bed = ready_bed()
+    directory = Directory(bed)
+    directory.make_group("Hand")
+    directory.add("alice", "Hand")
+    directory.make_user("guest")
+    directory.add("guest", "Team")
+    bed.run(700)
+    bed.delete("LldapMembership", "alice-team")
+    bed.run(700)
+    assert edges(bed) == {("alice", "Hand"), ("guest", "Team")}
+
+
+def test_a_new_value_of_reconcile_at_compares_with_lldap_itself() -> None:
+    bed = ready_bed()
+    Directory(bed).remove("alice", "Team")
+    annotate(bed, "LldapMembership", "alice-team", "reconcile-at", "1")
+    bed.settle()
+    assert edges(bed) == {("alice", "Team")}
+    bed.clear_logs()
+    bed.run(60)
+    assert bed.operations() == []
+
+
+# --- unmanaged references --------------------------------------------------------------------
+
+
+def test_by_default_what_no_object_manages_cannot_be_referred_to() -> None:
+    bed = Bed()
+    Directory(bed).make_user("hand")
+    bed.group("Team")
+    bed.membership("hand", "Team")
+    bed.run(30)
+    assert bed.ready("LldapMembership", "hand-team") == PENDING
+
+
+def test_with_unmanaged_references_a_name_of_lldap_counts() -> None:
+    bed = Bed(allow_unmanaged_references=True)
+    directory = Directory(bed)
+    directory.make_user("hand")
+    directory.make_group("Hand")
+    bed.membership("hand", "HAND", name="m")
+    bed.settle()
+    assert bed.ready("LldapMembership", "m") == VERIFIED
+    assert edges(bed) == {("hand", "Hand")}
+    bed.delete("LldapMembership", "m")
+    bed.settle()
+    assert edges(bed) == set()
+
+
+def test_with_unmanaged_references_a_name_that_an_object_claims_does_not_count() -> None:
+    bed = Bed(allow_unmanaged_references=True)
+    bed.user("alice", "team-b")
+    bed.group("Team")
+    bed.membership("alice", "Team")
+    bed.run(30)
+    assert bed.ready("LldapMembership", "alice-team") == PENDING
+
+
+def test_with_unmanaged_references_the_own_account_and_built_in_groups_do_not_count() -> None:
+    bed = Bed(allow_unmanaged_references=True)
+    Directory(bed).make_user("hand")
+    bed.group("Team")
+    bed.membership("admin", "Team", name="own")
+    bed.membership("hand", "lldap_strict_readonly", name="built-in")
+    bed.run(30)
+    for name in ("own", "built-in"):
+        assert bed.ready("LldapMembership", name) == ("False", "ProtectedAccount")
+    bed.membership("hand", "lldap_strict_readonly", VIRTUAL, name="built-in")
+    bed.settle()
+    assert edges(bed) == {("hand", "lldap_strict_readonly")}
+
+
+# --- renames ---------------------------------------------------------------------------------
+
+
+def test_after_a_rename_the_new_membership_comes_before_the_old_one_goes() -> None:
+    bed = ready_bed()
+    group_named(bed, "team", "Crew")
+    bed.settle()
+    bed.membership("alice", "Crew")
+    bed.settle()
+    assert bed.ready("LldapMembership", "alice-crew") == VERIFIED
+    bed.delete("LldapMembership", "alice-team")
+    bed.settle()
+    assert edges(bed) == {("alice", "Crew")}
+    assert "removeUserFromGroup" not in bed.mutations()
+
+
+def test_after_a_rename_the_old_membership_alone_takes_its_edge_with_it() -> None:
+    bed = ready_bed()
+    group_named(bed, "team", "Crew")
+    bed.settle()
+    bed.delete("LldapMembership", "alice-team")
+    bed.settle()
+    assert edges(bed) == set()
+
+
+def moved(bed: Bed) -> None:
+    """Team is renamed to Crew, and another group is called Team now."""
+    group_named(bed, "team", "Crew")
+    bed.run(15)
+    group_named(bed, "second", "Team")
+    bed.run(15)
+
+
+def test_a_name_that_means_another_group_now_moves_the_edge() -> None:
+    bed = ready_bed()
+    moved(bed)
+    assert edges(bed) == {("alice", "Team")}
+    assert bed.get("LldapMembership", "alice-team")["status"]["groupId"] == group_ids(bed)["Team"]
+    assert bed.mutations()[-2:] == ["removeUserFromGroup", "addUserToGroup"]
+
+
+def test_a_former_edge_that_another_object_stands_for_stays() -> None:
+    bed = ready_bed()
+    group_named(bed, "team", "Crew")
+    bed.membership("alice", "Crew")
+    bed.run(15)
+    group_named(bed, "second", "Team")
+    bed.run(15)
+    assert edges(bed) == {("alice", "Crew"), ("alice", "Team")}
+
+
+def test_a_former_edge_of_another_account_of_that_name_stays() -> None:
+    bed = ready_bed()
+    directory = Directory(bed)
+    directory.delete_user("alice")
+    directory.make_user("alice", "Team")
+    moved(bed)
+    assert ("alice", "Crew") in edges(bed)
+    assert "removeUserFromGroup" not in bed.mutations()
+
+
+def test_a_former_edge_is_left_without_a_seal_and_a_warning_says_so() -> None:
+    bed = ready_bed()
+    bed.forge("LldapMembership", "alice-team", {"seal": None})
+    moved(bed)
+    assert edges(bed) == {("alice", "Crew"), ("alice", "Team")}
+    assert "RecordLost" in bed.events.reasons()
+    assert "removeUserFromGroup" not in bed.mutations()
+
+
+def test_a_group_renamed_by_hand_keeps_its_members() -> None:
+    bed = ready_bed()
+    rename_by_hand(bed, "Team", "Somebody")
+    bed.run(1300)
+    assert edges(bed) == {("alice", "Team")}
+    assert bed.mutations() == ["updateGroup"]
+
+
+# --- dry run ---------------------------------------------------------------------------------
+
+
+def test_a_dry_run_says_what_would_be_added_and_adds_nothing() -> None:
+    bed = Bed()
+    bed.user("alice")
+    bed.group("Team")
+    bed.apply(
+        "LldapMembership",
+        "m",
+        {"userName": "alice", "groupName": "Team"},
+        annotations=DRY_RUN,
+    )
+    bed.run(30)
+    assert bed.ready("LldapMembership", "m") == ("True", "DryRun")
+    assert "add alice in Team" in bed.message("LldapMembership", "m")
+    assert edges(bed) == set()
+
+
+def test_a_membership_in_dry_run_claims_nothing() -> None:
+    bed = Bed()
+    bed.user("alice")
+    bed.group("Team")
+    spec = {"userName": "alice", "groupName": "Team"}
+    bed.apply("LldapMembership", "a-first", spec, annotations=DRY_RUN)
+    bed.settle()
+    bed.clock.advance(5)
+    bed.apply("LldapMembership", "second", spec)
+    bed.run(15)
+    assert bed.ready("LldapMembership", "second") == VERIFIED
+    bed.run(700)
+    assert "Conflict" in bed.message("LldapMembership", "a-first")
+
+
+def test_deleting_a_dry_run_membership_waits_while_its_edge_is_there() -> None:
+    bed = ready_bed()
+    annotate(bed, "LldapMembership", "alice-team", "dry-run", "true")
+    bed.delete("LldapMembership", "alice-team")
+    bed.run(30)
+    assert bed.exists("LldapMembership", "alice-team")
+    Directory(bed).remove("alice", "Team")
+    bed.run(700)
+    assert not bed.exists("LldapMembership", "alice-team")
+    assert bed.mutations() == []
