@@ -14,15 +14,15 @@ from controller.api import (
 )
 from controller.cache import can_inherit
 from controller.events import EventReason
-from controller.indexes import attribute_claim
 from controller.instance import Instance, attribute_lock
 from controller.outcome import Outcome, converged
 from controller.owned import full_pass_asked, full_pass_served, read_spec
 from controller.reasoned import ReasonedError, fail
 from controller.reasons import Reason
 from controller.resource import Resource
-from controller.schemashape import lldap_target, shape_of
+from controller.schemashape import declares, lldap_target, shape_of
 from lldap import AttributeSchema, LldapError, NotFound
+from lldap import Target as LldapTarget
 
 SHOWN_HOLDERS = 3
 
@@ -40,14 +40,32 @@ class AttributeSchemaReconciler:
 
     def converge(self, resource: Resource, instance: Instance) -> Outcome:
         """See Handler. An attribute that is there in that shape makes no call."""
-        spec = self._read(resource)
-        live = instance.mirror.attribute(lldap_target(spec.target), spec.attribute_name)
+        spec = self._claimed(resource)
+        live = self._live(spec)
         if live is not None and not full_pass_asked(resource):
             return self._compared(resource, spec, live)
-        lock = attribute_lock(spec.target, spec.attribute_name)
-        with instance.writing(LLDAP_ATTRIBUTE_SCHEMA, resource, [lock]):
-            live = self._read_again(spec) or self._add(resource, spec)
+        locks = [attribute_lock(target, spec.attribute_name) for target in Target]
+        with instance.writing(LLDAP_ATTRIBUTE_SCHEMA, resource, locks):
+            self._refuse_other_type(spec)
+            known = self._read_again(spec) if live is not None else None
+            live = known or self._add(resource, spec)
         return self._compared(resource, spec, live)
+
+    def _live(self, spec: AttributeSchemaSpec) -> AttributeSchema | None:
+        return self._instance.mirror.attribute(lldap_target(spec.target), spec.attribute_name)
+
+    def _claimed(self, resource: Resource) -> AttributeSchemaSpec:
+        """The spec, if the object may have its attribute; raises ReasonedError."""
+        spec = self._read(resource)
+        holder = self._first([r for r in self._rivals(resource, spec) if not r.deleting], spec)
+        if holder is not None and self._first([holder, resource], spec) is holder:
+            raise fail(
+                Reason.CONFLICT,
+                f"LldapAttributeSchema {holder.key} already declares the attribute "
+                f"{spec.attribute_name} of {spec.target}s: delete one of the two objects",
+            )
+        self._refuse_other_type(spec)
+        return spec
 
     def _read(self, resource: Resource) -> AttributeSchemaSpec:
         spec = read_spec(AttributeSchemaSpec, resource)
@@ -58,21 +76,21 @@ class AttributeSchemaReconciler:
                 f"{spec.attribute_name} is lldap's or the operator's own attribute: choose "
                 "another attributeName",
             )
-        self._yield_to_holder(resource, spec)
-        self._refuse_other_type(spec)
         return spec
 
-    def _yield_to_holder(self, resource: Resource, spec: AttributeSchemaSpec) -> None:
-        claim = attribute_claim(spec.target, spec.attribute_name)
-        rivals = self._instance.cache.claimants(LLDAP_ATTRIBUTE_SCHEMA, claim)
-        living = [r for r in rivals if not r.deleting]
-        first = min(living, key=lambda r: (r.created, r.key), default=resource)
-        if first.uid != resource.uid:
-            raise fail(
-                Reason.CONFLICT,
-                f"LldapAttributeSchema {first.key} already declares the attribute "
-                f"{spec.attribute_name} of {spec.target}s: delete one of the two objects",
-            )
+    def _rivals(self, resource: Resource, spec: AttributeSchemaSpec) -> list[Resource]:
+        """The other objects that declare it, whatever their shape."""
+        schemas = self._instance.cache.schemas(spec.target, spec.attribute_name)
+        return [r for r in schemas if r.uid != resource.uid]
+
+    def _first(self, contenders: list[Resource], spec: AttributeSchemaSpec) -> Resource | None:
+        """Who has the attribute: whoever declares what lldap has, the older before the younger."""
+        live = self._live(spec)
+        return min(
+            contenders,
+            key=lambda r: (live is not None and not declares(r, live), r.created, r.key),
+            default=None,
+        )
 
     def _refuse_other_type(self, spec: AttributeSchemaSpec) -> None:
         """Lldap's LDAP side knows one type a name."""
@@ -105,14 +123,15 @@ class AttributeSchemaReconciler:
         )
 
     def _read_again(self, spec: AttributeSchemaSpec) -> AttributeSchema | None:
-        """The attribute as lldap has it now; the mirror learns of it."""
-        target, name = lldap_target(spec.target), spec.attribute_name
-        live = self._instance.client.schema().of(target).get(name)
-        if live is None:
-            self._instance.mirror.drop_attribute(target, name)
-        else:
-            self._instance.mirror.put_attribute(target, live)
-        return live
+        """The attribute as lldap has it now; the mirror learns of it and of its twin."""
+        schema, mirror = self._instance.client.schema(), self._instance.mirror
+        for target in LldapTarget:
+            live = schema.of(target).get(spec.attribute_name)
+            if live is None:
+                mirror.drop_attribute(target, spec.attribute_name)
+            else:
+                mirror.put_attribute(target, live)
+        return self._live(spec)
 
     def _add(self, resource: Resource, spec: AttributeSchemaSpec) -> AttributeSchema:
         """Add it; a refusal or a lost answer is read back before anything else."""
@@ -122,6 +141,7 @@ class AttributeSchemaReconciler:
         except LldapError:
             found = self._read_again(spec)
             if found is None:
+                self._refuse_other_type(spec)
                 raise
             return found
         instance.mirror.put_attribute(target, wanted)
@@ -134,10 +154,10 @@ class AttributeSchemaReconciler:
 
     # --- dry run and deletion ----------------------------------------------------------------
 
-    def plan(self, resource: Resource, instance: Instance) -> list[str]:
+    def plan(self, resource: Resource, _instance: Instance) -> list[str]:
         """See Handler."""
-        spec = self._read(resource)
-        live = instance.mirror.attribute(lldap_target(spec.target), spec.attribute_name)
+        spec = self._claimed(resource)
+        live = self._live(spec)
         if live is None:
             return [f"add the attribute {spec.attribute_name} of {spec.target}s"]
         self._compared(resource, spec, live)
@@ -146,51 +166,88 @@ class AttributeSchemaReconciler:
     def deletion_policy(self, resource: Resource) -> DeletionPolicy:
         """See DeletionPolicyProvider: Retain, unless the spec says Delete: values go with it."""
         delete = resource.spec.get("deletionPolicy") == DeletionPolicy.DELETE
-        return DeletionPolicy.DELETE if delete else DeletionPolicy.RETAIN
+        if delete and not self._instance.guard.lately(LLDAP_ATTRIBUTE_SCHEMA):
+            return DeletionPolicy.DELETE
+        return DeletionPolicy.RETAIN
 
     def let_go(self, resource: Resource) -> None:
         """See Reconciler: nothing in lldap says whose it is."""
 
     def owns(self, resource: Resource) -> bool:
         """See DryRunDeletion."""
-        return self._held(resource) is not None
+        spec = self._legible(resource)
+        if spec is None or self._heir(resource, spec) is not None:
+            return False
+        return self._has(resource, spec) and self._live(spec) == shape_of(spec)
 
     def delete(self, resource: Resource, instance: Instance) -> None:
-        """See Handler: only an attribute of the declared shape that nobody uses or claims."""
-        spec = self._held(resource)
+        """See Handler: only an attribute that is this object's, and that nobody uses or claims."""
+        spec = self._legible(resource)
         if spec is None:
             return
-        lock = attribute_lock(spec.target, spec.attribute_name)
-        with instance.writing(LLDAP_ATTRIBUTE_SCHEMA, resource, [lock]):
-            if self._read_again(spec) != shape_of(spec):
-                return
-            self._refuse_while_used(spec)
-            if not instance.guard.uninstalling(LLDAP_ATTRIBUTE_SCHEMA):
-                words = f"attribute {spec.attribute_name} of {spec.target}s"
-                instance.brake.pass_or_wait(resource.uid, words)
-                self._remove(resource, spec)
+        heir = self._heir(resource, spec)
+        if heir is not None:
+            note = f"{_words(spec)} was handed over from {resource.key} to {heir.key}"
+            instance.events.normal(resource, EventReason.HANDED_OVER, note)
+        elif self._has(resource, spec):
+            self._delete(resource, spec)
+        elif self._live(spec) is not None:
+            self._leave(resource, spec, Reason.CONFLICT, "it never was this object's")
 
-    def _held(self, resource: Resource) -> AttributeSchemaSpec | None:
-        """The spec, if the object holds the attribute and no other can take it over in place."""
+    def _legible(self, resource: Resource) -> AttributeSchemaSpec | None:
         try:
-            spec = self._read(resource)
+            return self._read(resource)
         except ReasonedError:
             return None
-        claim = attribute_claim(spec.target, spec.attribute_name)
-        rivals = self._instance.cache.claimants(LLDAP_ATTRIBUTE_SCHEMA, claim)
-        heirs = any(r.uid != resource.uid and can_inherit(r) for r in rivals)
-        return None if heirs else spec
+
+    def _heir(self, resource: Resource, spec: AttributeSchemaSpec) -> Resource | None:
+        """Who takes it over in place: the oldest of those that declare the very same."""
+        shape = shape_of(spec)
+        rivals = self._rivals(resource, spec)
+        return self._first([r for r in rivals if can_inherit(r) and declares(r, shape)], spec)
+
+    def _has(self, resource: Resource, spec: AttributeSchemaSpec) -> bool:
+        """Whether the attribute is this object's: it comes first, and was Ready with this lldap.
+
+        A status that says the latter may be forged: then the former still has to be true.
+        """
+        was_ready = resource.recorded.get("server") == self._instance.mirror.server_uuid
+        return (
+            was_ready and self._first([*self._rivals(resource, spec), resource], spec) is resource
+        )
+
+    def _delete(self, resource: Resource, spec: AttributeSchemaSpec) -> None:
+        if self._live(spec) == shape_of(spec):
+            self._refuse_while_used(spec)  # as far as is known: what waits makes no calls
+        lock = attribute_lock(spec.target, spec.attribute_name)
+        with self._instance.writing(LLDAP_ATTRIBUTE_SCHEMA, resource, [lock]):
+            live = self._read_again(spec)
+            if live == shape_of(spec):
+                self._remove_unused(resource, spec)
+            elif live is not None:
+                self._leave(resource, spec, Reason.SCHEMA_MISMATCH, "it is not as declared")
+
+    def _leave(
+        self, resource: Resource, spec: AttributeSchemaSpec, reason: Reason, why: str
+    ) -> None:
+        self._instance.leave(LLDAP_ATTRIBUTE_SCHEMA, resource, reason, _words(spec), why)
+
+    def _remove_unused(self, resource: Resource, spec: AttributeSchemaSpec) -> None:
+        instance = self._instance
+        if instance.guard.uninstalling(LLDAP_ATTRIBUTE_SCHEMA):
+            return
+        instance.brake.pass_or_wait(resource.uid, _words(spec))
+        instance.refresh()  # somebody may have set a value since the last bulk read
+        self._refuse_while_used(spec)
+        self._remove(resource, spec)
 
     def _refuse_while_used(self, spec: AttributeSchemaSpec) -> None:
         holders = self._holders(spec)
-        if not holders:  # somebody may have set a value since the last bulk read
-            self._instance.refresh()
-            holders = self._holders(spec)
         if holders:
             raise fail(
                 Reason.ATTRIBUTE_IN_USE,
-                f"attribute {spec.attribute_name} of {spec.target}s stays in lldap while "
-                f"{_shown(holders)} has or names it: remove it there, or set deletionPolicy Retain",
+                f"{_words(spec)} stays in lldap while {_shown(holders)} has or names it: remove it "
+                "there, or set deletionPolicy Retain",
             )
 
     def _holders(self, spec: AttributeSchemaSpec) -> list[str]:
@@ -207,8 +264,12 @@ class AttributeSchemaReconciler:
         self._instance.events.normal(
             resource,
             EventReason.DELETED,
-            f"attribute {name} of {spec.target}s was deleted in lldap",
+            f"{_words(spec)} was deleted in lldap",
         )
+
+
+def _words(spec: AttributeSchemaSpec) -> str:
+    return f"attribute {spec.attribute_name} of {spec.target}s"
 
 
 def _differences(wanted: AttributeSchema, live: AttributeSchema) -> list[str]:

@@ -28,23 +28,26 @@ class MarkAttribute:
         if self._present():
             return
         with self._lock:
-            for target in Target:
-                self._ensure_on(target)
+            missing = [target for target in Target if not self._is_on(target)]
+            for target in missing:
+                self._add(target)
 
     def _present(self) -> bool:
         return all(self._mirror.attribute(target, MARK_ATTRIBUTE) == SHAPE for target in Target)
 
-    def _ensure_on(self, target: Target) -> None:
-        live = self._mirror.attribute(target, MARK_ATTRIBUTE) or self._add(target)
-        if live != SHAPE:
+    def _is_on(self, target: Target) -> bool:
+        """Whether the target has it; raises UnsupportedServer for one of another shape."""
+        live = self._mirror.attribute(target, MARK_ATTRIBUTE)
+        if live not in {None, SHAPE}:
             raise fail(
                 Reason.UNSUPPORTED_SERVER,
                 f"lldap has an attribute {MARK_ATTRIBUTE} of {target.name.lower()}s that is not a "
                 "single String, neither visible nor editable: the operator cannot mark what it "
                 "manages. Delete that attribute in lldap",
             )
+        return live is not None
 
-    def _add(self, target: Target) -> AttributeSchema:
+    def _add(self, target: Target) -> None:
         live = SHAPE
         try:
             self._client.add_attribute(target, SHAPE)
@@ -54,4 +57,4 @@ class MarkAttribute:
                 raise
             live = found
         self._mirror.put_attribute(target, live)
-        return live
+        self._is_on(target)
