@@ -84,11 +84,8 @@ class UserPasswords:
         # Looked at before the proof: what is proved within the date's own second may change
         # within it, and the date stays the same.
         left = 0.0 if same_date else self._seconds.left(this.resource.uid, date)
-        if secret.digest == status.get(HASH) and not this.asked:
-            if same_date:  # only the Secret's version is another
-                return self._record(this, secret, date)
-            if left and DATE not in status:
-                return self._record(this, secret, date, left)
+        if same_date and secret.digest == status.get(HASH) and not this.asked:
+            return self._record(this, secret, date)  # only the Secret's version is another
         if this.created or not self._proved(user.id, secret.value):
             if secret.digest == status.get(HASH):
                 this.differs(self._instance.metrics)

@@ -57,12 +57,11 @@ class UserReconciler:
         """See Handler. What needs no call to lldap makes none, and takes no lock."""
         this = self._read(resource)
         user = instance.mirror.user(this.user_id)
-        if user is None or not self._is_settled(this, user):
-            attributes = [attribute_lock(Target.USER, name) for name in this.spec.attributes]
-            with instance.writing(LLDAP_USER, resource, [user_lock(this.user_id)], attributes):
-                return self._change(this, user)
-        self._record(this, user)
-        return self._verified(this)
+        if user is not None and self._is_settled(this, user):
+            return self._verified(this)
+        attributes = [attribute_lock(Target.USER, name) for name in this.spec.attributes]
+        with instance.writing(LLDAP_USER, resource, [user_lock(this.user_id)], attributes):
+            return self._change(this, user)
 
     def _read(self, resource: Resource) -> UserPass:
         spec = read_spec(UserSpec, resource)
@@ -73,17 +72,21 @@ class UserReconciler:
         return UserPass(resource, spec, user_id, wanted, asked=full_pass_asked(resource))
 
     def _is_settled(self, this: UserPass, user: User) -> bool:
+        """Whether the mirror shows nothing to do; then the record is brought up to date."""
         target = self._instance.user_target(user)
         if not self._instance.ownership.marked_ours(this.resource, target):
             return False
         self._remember(this, user)
-        return (
+        settled = (
             not this.asked
             and not self._may_have_appeared(this)
             and this.before == this.owned
             and not self._difference(this, user)
             and self._passwords.settled(this, user)
         )
+        if settled:
+            self._record(this, user, target)
+        return settled
 
     def _may_have_appeared(self, this: UserPass) -> bool:
         """Whether a missing attribute counts that somebody made in lldap since the last read."""
@@ -120,13 +123,13 @@ class UserReconciler:
     def _bring_about(self, this: UserPass, seen: User | None) -> Outcome:
         user = self._obtain(this, seen)
         self._remember(this, user)
-        self._record(this, user)
+        self._record(this, user, self._instance.user_target(user))
         user = self._update(this, user)
         waiting = self._passwords.settle(this, user)
         return waiting or self._verified(this)
 
-    def _record(self, this: UserPass, user: User) -> None:
-        record_account(self._instance, this.resource, user.uuid, self._instance.user_target(user))
+    def _record(self, this: UserPass, user: User, target: OwnedTarget) -> None:
+        record_account(self._instance, this.resource, user.uuid, target)
         this.resource.status["userId"] = user.id
 
     # --- the account ---------------------------------------------------------------------

@@ -24,6 +24,7 @@ from tests.support.accounts import (
     only,
     password_date,
     registrations,
+    resync,
     settled_user,
     status,
     with_password,
@@ -64,7 +65,7 @@ def test_B01_a_registration_that_fails_once_is_made_to_work(
     bed.settle()
     bed.lldap.hooks.append(on(path, FAULTS[fault](bed)))
     with_password(bed, policy=policy)
-    bed.run(700, step=10)
+    resync(bed)
     assert bed.ready("LldapUser", "alice") == ("True", "Verified")
     assert can_log_in(bed)
     assert registrations(bed) <= 2
@@ -86,7 +87,7 @@ def test_B01_a_refused_registration_is_not_taken_for_done(bed: Bed, fault: str) 
     if fault not in BY_PROBES:
         assert registrations(bed) < 20  # with back-off
     bed.lldap.hooks.clear()
-    bed.run(700, step=10)
+    resync(bed)
     assert bed.ready("LldapUser", "alice") == ("True", "Verified")
     assert can_log_in(bed, SECOND)
 
@@ -136,6 +137,7 @@ def test_C09_a_slow_server_is_no_failure_and_one_login_serves_all(bed: Bed, seco
 # --- crashes of Manage ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole_seconds", [False, True], ids=["fractions", "whole seconds"])
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_a_crash_at_any_call_of_a_rotation_ends_in_the_new_password(

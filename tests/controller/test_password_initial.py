@@ -139,6 +139,7 @@ def test_a_forged_origin_does_not_set_a_password(bed: Bed) -> None:
 # --- without a record ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @DATES
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_B04_a_crash_at_any_call_ends_in_a_password_that_works(

@@ -94,6 +94,7 @@ def test_a_full_pass_after_an_upgrade_proves_the_old_record(bed: Bed) -> None:
     assert can_log_in(bed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["Manage", "InitialOnly"])
 @pytest.mark.parametrize("number", range(1, 16))
 def test_an_upgrade_at_any_call_never_ends_ready_with_a_password_that_fails(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from controller.api import MARK_ATTRIBUTE, PAUSED_ANNOTATION
 from sandbox.lldap.exchange import Call, Response
 from sandbox.lldap.faults import (
     Forward,
@@ -35,7 +36,7 @@ from tests.support.accounts import (
     write_status,
 )
 from tests.support.bed import CALL_SECONDS, Bed
-from tests.support.directory import Directory
+from tests.support.directory import Directory, mark
 
 CREATED = {"user_id": "alice", "mail": "alice@example.org", "display_name": "Al"}
 
@@ -151,6 +152,26 @@ def test_B04_a_crash_in_a_creation_and_an_edited_spec_lose_nothing(
     assert status(bed)["origin"] == "Created"
 
 
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("number", range(1, 9))
+def test_B04_a_second_crash_in_the_pass_after_a_crash_loses_nothing_either(
+    bed: Bed, number: int, after: bool
+) -> None:
+    bed.secret("pw", b"the first password")
+    paused = {PAUSED_ANNOTATION: "true"}
+    made = with_password(bed, policy="InitialOnly", displayName="Al", annotations=paused)
+    ours = {MARK_ATTRIBUTE: [mark(made["metadata"]["uid"], "alice")]}
+    with bed.lldap.database() as store:  # all that the first process has done
+        store.create_user("alice", "alice@example.org", "Al", ours)
+    bed.start()
+    bed.settle()
+    with_password(bed, policy="InitialOnly", firstName="A", annotations={})
+    assert crash_and_restart(bed, number, after=after)
+    assert bed.ready("LldapUser", "alice") == ("True", "Verified")
+    assert account(bed) == {"user_id": "alice", "mail": "alice@example.org", "first_name": ["A"]}
+    assert can_log_in(bed)
+
+
 def test_without_a_record_what_somebody_else_may_have_set_is_left_alone(bed: Bed) -> None:
     settled_user(bed, displayName="Al")
     Directory(bed).make_attribute("phone")
@@ -226,6 +247,28 @@ def test_an_account_that_goes_during_the_pass_is_created_again(bed: Bed, policy:
     bed.run(12)
     assert bed.ready("LldapUser", "alice") == ("True", "Verified")
     assert account(bed)["display_name"] == "Ann"
+
+
+def test_an_account_that_is_created_again_gets_its_first_password_again(bed: Bed) -> None:
+    settled_user(bed, policy="InitialOnly")
+    Directory(bed).delete_user("alice")
+    bed.run(700, step=50)
+    assert bed.ready("LldapUser", "alice") == ("True", "Verified")
+    assert can_log_in(bed)
+
+
+def test_a_forged_record_does_not_clear_what_others_set(bed: Bed) -> None:
+    directory = Directory(bed)
+    directory.make_attribute("phone")
+    directory.make_user("alice", phone="112")
+    bed.user("alice", annotations={PAUSED_ANNOTATION: "true"})
+    forged = {"uuid": directory.uuid("alice"), "managed": ["displayName", "phone"]}
+    write_status(bed, forged)
+    bed.user("alice", email="alice@by-hand.example", annotations={})
+    bed.settle()
+    assert bed.ready("LldapUser", "alice") == ("True", "Verified")
+    found = account(bed)
+    assert (found["phone"], found["display_name"]) == (["112"], "alice's name")
 
 
 def test_another_account_of_that_name_is_decided_anew(bed: Bed) -> None:
