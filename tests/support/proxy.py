@@ -33,6 +33,7 @@ class Proxy:
         self.tls = tls
         self.port = 0
         self._way = Way.OPEN
+        self._only = b""
         self._thread = threading.Thread(target=self._run, name="proxy")
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -59,11 +60,11 @@ class Proxy:
         """Where it listens."""
         return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
 
-    def turn(self, way: Way) -> None:
-        """From now on do that with connections."""
+    def turn(self, way: Way, *, only: bytes = b"") -> None:
+        """From now on do that with connections; HANGS alone of those that bring `only`."""
 
         def change() -> None:
-            self._way = way
+            self._way, self._only = way, only
             if way is Way.CUT:
                 for writer in self._open:
                     writer.transport.abort()
@@ -120,7 +121,7 @@ class Proxy:
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while piece := await reader.read(PIECE):
-            while self._way is Way.HANGS:
+            while self._way is Way.HANGS and self._only in piece:
                 await self._moved.wait()
             writer.write(piece)
             await writer.drain()

@@ -1,7 +1,7 @@
 """The sandbox's API server on loopback with our CRDs, for programs that run as subprocesses."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -27,13 +27,17 @@ PLURALS = {
 Object = dict[str, Any]
 
 
+def _plain(authenticator: Authenticator) -> ApiServer:
+    return ApiServer(SystemClock(), random.Random(1), authenticator=authenticator)
+
+
 class Sandbox:
     """Its objects are in the namespace `team-a`; `tokens` says who calls, and may change."""
 
-    def __init__(self) -> None:
+    def __init__(self, make: Callable[[Authenticator], ApiServer] | None = None) -> None:
+        """`make` may make an API server of a kind of its own."""
         self.tokens: dict[str, User] = {}
-        authenticator = Authenticator(self.tokens, without_token=ADMIN)
-        self.api = ApiServer(SystemClock(), random.Random(1), authenticator=authenticator)
+        self.api = (make or _plain)(Authenticator(self.tokens, without_token=ADMIN))
         self.admin = RestClient(InProcessTransport(self.api, user="admin"), call_seconds=5.0)
         for name in ("lldap-operator", "team-a"):
             self.admin.post("/api/v1/namespaces", {"metadata": {"name": name}})
