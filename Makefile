@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
 
-.PHONY: help demo test quick check lint types imports generate lock clean
+.PHONY: help demo test quick check lint types imports failover generate lock clean
 
 help: ## what can be made here
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -35,6 +35,9 @@ types: $(STAMP)
 
 imports: $(STAMP)
 	$(BIN)/lint-imports setup.cfg
+
+failover: $(STAMP) ## 200 forced failovers of two replicas, half an hour; COUNT=, SEED=
+	$(BIN)/python -m tests.failover --count $(or $(COUNT),200) $(if $(SEED),--seed $(SEED))
 
 generate: $(STAMP) ## write again what the code can generate: CRDs, reference pages
 	$(BIN)/python -m controller.generate
