@@ -33,16 +33,12 @@ def read_object(kind: Object, value: object, path: str) -> dict[str, Any]:
             found[field.name] = _read(field.type, given, f"{path}.{field.name}")
         elif field.default is not None:
             found[field.name] = field.default
-        else:
-            _require(not field.required, f"{path}.{field.name}", "is required")
+        elif field.required:
+            raise InvalidSpec(f"{path}.{field.name}", "is required")
     for rule in kind.rules:
-        _require(rule.holds(found), f"{path}.{rule.field}", rule.message)
+        if not rule.holds(found):
+            raise InvalidSpec(f"{path}.{rule.field}", rule.message)
     return found
-
-
-def _require(holds: bool, path: str, reason: str) -> None:
-    if not holds:
-        raise InvalidSpec(path, reason)
 
 
 def _read(kind: Type, value: object, path: str) -> object:
@@ -62,17 +58,14 @@ def _read(kind: Type, value: object, path: str) -> object:
 def _string(kind: String, value: object, path: str) -> str:
     if not isinstance(value, str):
         raise InvalidSpec(path, "must be text")
-    if kind.enum:
-        _require(value in kind.enum, path, f"must be one of {', '.join(kind.enum)}")
-    _require(
-        len(value) >= kind.min_length, path, f"must have at least {kind.min_length} characters"
-    )
-    if kind.max_length is not None:
-        _require(
-            len(value) <= kind.max_length, path, f"must have at most {kind.max_length} characters"
-        )
-    if kind.pattern:
-        _require(_matches(kind.pattern, value), path, f"must match {kind.pattern}")
+    if kind.enum and value not in kind.enum:
+        raise InvalidSpec(path, f"must be one of {', '.join(kind.enum)}")
+    if len(value) < kind.min_length:
+        raise InvalidSpec(path, f"must have at least {kind.min_length} characters")
+    if kind.max_length is not None and len(value) > kind.max_length:
+        raise InvalidSpec(path, f"must have at most {kind.max_length} characters")
+    if kind.pattern and not _matches(kind.pattern, value):
+        raise InvalidSpec(path, f"must match {kind.pattern}")
     return value
 
 
@@ -92,13 +85,14 @@ def _integer(kind: Integer, value: object, path: str) -> int:
         raise InvalidSpec(path, "must be a whole number")
     end = 2 ** (int(kind.format.removeprefix("int")) - 1)
     lowest = -end if kind.minimum is None else kind.minimum
-    _require(lowest <= value < end, path, f"must be from {lowest} to {end - 1}")
+    if not lowest <= value < end:
+        raise InvalidSpec(path, f"must be from {lowest} to {end - 1}")
     return value
 
 
 def _array(kind: Array, value: object, path: str) -> list[object]:
     if not isinstance(value, list):
         raise InvalidSpec(path, "must be a list")
-    if kind.max_items is not None:
-        _require(len(value) <= kind.max_items, path, f"must have at most {kind.max_items} entries")
+    if kind.max_items is not None and len(value) > kind.max_items:
+        raise InvalidSpec(path, f"must have at most {kind.max_items} entries")
     return [_read(kind.items, item, f"{path}[{index}]") for index, item in enumerate(value)]
