@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
+BENCH := build/bench-venv
 
-.PHONY: help demo test quick check lint types imports failover generate lock clean
+.PHONY: help demo test quick check lint types imports failover generate lock bench bench-full clean
 
 help: ## what can be made here
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -45,6 +46,18 @@ generate: $(STAMP) ## write again what the code can generate: CRDs, reference pa
 lock: ## new versions of all dependencies (needs uv)
 	uv pip compile -q -U setup.cfg --universal --python-version 3.11 --generate-hashes --no-header -o requirements/run.lock
 	uv pip compile -q -U setup.cfg requirements/dev.in -c requirements/run.lock --extra sandbox --universal --python-version 3.11 --generate-hashes --no-header -o requirements/dev.lock
+	uv pip compile -q -U setup.cfg requirements/bench.in -c requirements/dev.lock --extra sandbox --universal --python-version 3.11 --generate-hashes --no-header -o requirements/bench.lock
+
+$(BENCH)/.set-up: requirements/bench.lock
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.lock
+	@touch $@
+
+bench: $(BENCH)/.set-up ## how fast it is, in half an hour (needs KUBEBUILDER_ASSETS; see docs/performance.md)
+	$(BENCH)/bin/python -m benchmarks quick
+
+bench-full: $(BENCH)/.set-up ## the same with 10,000 and 50,000 objects: hours
+	$(BENCH)/bin/python -m benchmarks full
 
 clean: ## remove what was built here
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .demo

@@ -1,0 +1,3 @@
+module floor
+
+go 1.22

@@ -1,0 +1,182 @@
+"""The floor: bare threads that make only the needed calls, each on its own two connections.
+
+It knows nothing of failures, of other writers or of what changes later. It says what the servers
+and Python allow at most.
+"""
+
+import datetime
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.bare import APPLY, JSON_PATCH, Connection, LldapConnection
+from benchmarks.job import Job
+from benchmarks.objects import FINALIZERS, Object, collection, mark_of
+from controller.api import API_VERSION
+
+CREATE_USER = "mutation($user: CreateUserInput!) { createUser(user: $user) { id uuid } }"
+ADD_MEMBER = (
+    "mutation($user: String!, $group: Int!) "
+    "{ addUserToGroup(userId: $user, groupId: $group) { ok } }"
+)
+DELETE_USER = "mutation($user: String!) { deleteUser(userId: $user) { ok } }"
+GROUPS = "{ groups { id uuid displayName } }"
+
+
+class Worker:
+    """One thread's connections and its part of the work. One thread."""
+
+    def __init__(self, job: Job, token: str, shared: "Shared") -> None:
+        self._job = job
+        self._api = Connection(job.api, ca=job.ca, token=job.token)
+        self._lldap = LldapConnection(job.lldap, job.lldap_password, token)
+        self._shared = shared
+
+    def user(self, obj: Object) -> None:
+        """Finalizer, account, status."""
+        version = self._add_finalizer(obj)
+        spec = obj["spec"]
+        user = {
+            "id": spec["username"],
+            "email": spec["email"],
+            "displayName": spec["displayName"],
+            "attributes": [{"name": "kubernetes-owner", "value": [mark_of(obj)]}],
+        }
+        made = self._lldap.graphql(CREATE_USER, {"user": user})["createUser"]
+        status = {"userId": made["id"], "uuid": made["uuid"], "origin": "Created"}
+        self._apply_status(obj, version, status)
+
+    def membership(self, obj: Object) -> None:
+        """Finalizer, edge, status; no two calls at a time for one group, as lldap needs it."""
+        version = self._add_finalizer(obj)
+        spec = obj["spec"]
+        group = self._shared.groups[spec["groupName"]]
+        with self._shared.locks[spec["groupName"]]:
+            self._lldap.graphql(ADD_MEMBER, {"user": spec["userName"], "group": group["id"]})
+        status = {
+            "userId": spec["userName"],
+            "groupId": group["id"],
+            "groupUuid": group["uuid"],
+        }
+        self._apply_status(obj, version, status)
+
+    def deleted_user(self, obj: Object) -> None:
+        """Account, finalizer."""
+        self._lldap.graphql(DELETE_USER, {"user": obj["spec"]["username"]})
+        self._remove_finalizer(obj)
+
+    def say_ready(self, obj: Object) -> None:
+        """Only the status."""
+        self._apply_status(obj, obj["metadata"]["resourceVersion"], {})
+
+    def _path(self, obj: Object) -> str:
+        return f"{collection(self._job.namespace, obj['kind'])}/{obj['metadata']['name']}"
+
+    def _add_finalizer(self, obj: Object) -> str:
+        metadata = obj["metadata"]
+        patch = [
+            {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
+            {
+                "op": "test",
+                "path": "/metadata/resourceVersion",
+                "value": metadata["resourceVersion"],
+            },
+            {"op": "add", "path": "/metadata/finalizers", "value": [FINALIZERS[obj["kind"]]]},
+        ]
+        answer = self._api.call("PATCH", self._path(obj), patch, JSON_PATCH)
+        version: str = answer["metadata"]["resourceVersion"]
+        return version
+
+    def _remove_finalizer(self, obj: Object) -> None:
+        patch = [
+            {"op": "test", "path": "/metadata/uid", "value": obj["metadata"]["uid"]},
+            {"op": "remove", "path": "/metadata/finalizers/0"},
+        ]
+        self._api.call("PATCH", self._path(obj), patch, JSON_PATCH)
+
+    def _apply_status(self, obj: Object, version: str, status: dict[str, Any]) -> None:
+        metadata = obj["metadata"]
+        body = {
+            "apiVersion": API_VERSION,
+            "kind": obj["kind"],
+            "metadata": {"name": metadata["name"], "resourceVersion": version},
+            "status": status
+            | {
+                "instance": "default",
+                "observedGeneration": metadata["generation"],
+                "conditions": [_ready(metadata["generation"])],
+            },
+        }
+        path = f"{self._path(obj)}/status?fieldManager=lldap-operator&force=true"
+        self._api.call("PATCH", path, body, APPLY)
+
+
+def _ready(generation: int) -> dict[str, Any]:
+    now = datetime.datetime.now(datetime.UTC)
+    return {
+        "type": "Ready",
+        "status": "True",
+        "reason": "Verified",
+        "message": "it is in lldap as declared",
+        "observedGeneration": generation,
+        "lastTransitionTime": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+
+
+class Shared:
+    """What all threads look at: the groups of lldap, and a lock for each."""
+
+    def __init__(self, lldap: LldapConnection) -> None:
+        groups = lldap.graphql(GROUPS)["groups"]
+        self.groups = {group["displayName"]: group for group in groups}
+        self.locks = {name: threading.Lock() for name in self.groups}
+
+
+_WORK: dict[str, tuple[tuple[str, ...], Callable[[Worker, Object], None]]] = {
+    "users": (("LldapUser",), Worker.user),
+    "memberships": (("LldapMembership",), Worker.membership),
+    "deletions": (("LldapUser",), Worker.deleted_user),
+}
+
+
+def run(job: Job) -> None:
+    """List what there is, then do all of it."""
+    api = Connection(job.api, ca=job.ca, token=job.token)
+    lldap = LldapConnection(job.lldap, job.lldap_password)
+    kinds, do = _WORK[job.work]
+    listed = [(kind, api.call("GET", collection(job.namespace, kind))["items"]) for kind in kinds]
+    todo = iter([obj for _, items in listed for obj in items])
+    shared = Shared(lldap)
+    lock = threading.Lock()  # guards todo
+    failures: list[Exception] = []
+
+    def work() -> None:
+        worker = Worker(job, lldap.token, shared)
+        try:
+            for obj in _shared(todo, lock):
+                do(worker, obj)
+        except Exception as error:  # noqa: BLE001 - told by the main thread
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(job.threads)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+def _shared(items: Iterator[Object], lock: threading.Lock) -> Iterator[Object]:
+    while True:
+        with lock:
+            item = next(items, None)
+        if item is None:
+            return
+        yield item
+
+
+if __name__ == "__main__":
+    run(Job.read(Path(sys.argv[1])))

@@ -1,0 +1,1 @@
+"""One file for each kind of question; each gives rows of results."""
