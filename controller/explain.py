@@ -30,7 +30,7 @@ from lldap.passwords import PasswordNotConfirmed
 Text = Callable[[BaseException], str]
 
 
-class Gate(enum.Enum):
+class GateEffect(enum.Enum):
     """What an error of one object says about lldap as a whole."""
 
     UNTOUCHED = enum.auto()
@@ -48,7 +48,7 @@ class Row:
     error: type[BaseException]
     reason: Reason
     text: Text
-    gate: Gate = Gate.UNTOUCHED
+    gate: GateEffect = GateEffect.UNTOUCHED
     quiet: int = 0
 
 
@@ -66,26 +66,26 @@ def _lldap_said(error: BaseException) -> str:
 
 # The first row that fits decides: children before parents.
 TABLE = (
-    Row(BadAnswer, Reason.LLDAP_UNAVAILABLE, _unusable, gate=Gate.LOOK),
-    Row(AnswerTooLarge, Reason.LLDAP_UNAVAILABLE, _unusable, gate=Gate.LOOK),
-    Row(Unavailable, Reason.LLDAP_UNAVAILABLE, _unusable, gate=Gate.CLOSE),
+    Row(BadAnswer, Reason.LLDAP_UNAVAILABLE, _unusable, gate=GateEffect.LOOK),
+    Row(AnswerTooLarge, Reason.LLDAP_UNAVAILABLE, _unusable, gate=GateEffect.LOOK),
+    Row(Unavailable, Reason.LLDAP_UNAVAILABLE, _unusable, gate=GateEffect.CLOSE),
     Row(
         CredentialsError,
         Reason.FORBIDDEN,
         lambda error: f"the operator cannot read its password for lldap: {error}",
-        gate=Gate.CLOSE,
+        gate=GateEffect.CLOSE,
     ),
     Row(
         LoginRefused,
         Reason.FORBIDDEN,
         lambda _: "lldap refuses the operator's login: check LLDAP_ADMIN_USERNAME and its password",
-        gate=Gate.CLOSE,
+        gate=GateEffect.CLOSE,
     ),
     Row(
         NotAdmin,
         Reason.FORBIDDEN,
         lambda _: "the operator's account is not in lldap_admin: put it there in lldap",
-        gate=Gate.CLOSE,
+        gate=GateEffect.CLOSE,
     ),
     Row(
         Forbidden,
@@ -94,7 +94,7 @@ TABLE = (
             f"lldap does not allow this to the operator{_lldap_said(error)}: put its "
             "account into lldap_admin"
         ),
-        gate=Gate.LOOK,
+        gate=GateEffect.LOOK,
     ),
     Row(
         Transient,
@@ -211,15 +211,15 @@ def explain_probe(error: Exception) -> ReasonedError:
     return unknown
 
 
-def effect_on_gate(error: BaseException | None) -> Gate:
+def effect_on_gate(error: BaseException | None) -> GateEffect:
     """What follows for all work on lldap."""
     row = row_of(error) if error is not None else None
-    return Gate.UNTOUCHED if row is None else row.gate
+    return GateEffect.UNTOUCHED if row is None else row.gate
 
 
 def closes_gate(error: BaseException) -> bool:
     """Whether all work on lldap has to stop."""
-    return effect_on_gate(error) is Gate.CLOSE
+    return effect_on_gate(error) is GateEffect.CLOSE
 
 
 def quiet_retries(error: Exception) -> int:

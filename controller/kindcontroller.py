@@ -6,7 +6,7 @@ from dataclasses import replace
 from controller.api import LLDAP_GROUP, Kind
 from controller.cache import in_dry_run, is_paused
 from controller.events import EventReason
-from controller.explain import Gate, effect_on_gate, explain_probe
+from controller.explain import GateEffect, effect_on_gate, explain_probe
 from controller.finalizers import remove_finalizer
 from controller.harness import Harness
 from controller.instance import Instance
@@ -68,14 +68,14 @@ class KindController:
         """What an error says about lldap as a whole; who waits for the gate needs no other time."""
         gate = self._instance.gate
         match effect_on_gate(result.error):
-            case Gate.LOOK:
+            case GateEffect.LOOK:
                 gate.look()
-            case Gate.CLOSE:
+            case GateEffect.CLOSE:
                 assert isinstance(result.error, Exception)
                 gate.close(explain_probe(result.error))
                 if gate.wait((self.kind.kind, key)):
                     return replace(result, requeue_after=None, rate_limited=False)
-            case Gate.UNTOUCHED:
+            case GateEffect.UNTOUCHED:
                 pass
         return result
 

@@ -8,7 +8,7 @@ from controller.conditions import same_words
 from controller.credentials import CredentialsError
 from controller.explain import (
     TABLE,
-    Gate,
+    GateEffect,
     closes_gate,
     effect_on_gate,
     explain,
@@ -23,65 +23,65 @@ from lldap.opaque import InvalidMessage
 from lldap.passwords import PasswordNotConfirmed
 
 # What was raised: the reason, what it says about lldap, how many retries are quiet.
-CASES: dict[str, tuple[Exception, Reason, Gate, int]] = {
+CASES: dict[str, tuple[Exception, Reason, GateEffect, int]] = {
     "no connection": (
         lldap.ConnectionFailed("refused"),
         Reason.LLDAP_UNAVAILABLE,
-        Gate.CLOSE,
+        GateEffect.CLOSE,
         0,
     ),
-    "no outcome": (lldap.OutcomeUnknown("reset"), Reason.LLDAP_UNAVAILABLE, Gate.CLOSE, 0),
-    "a bad answer": (lldap.BadAnswer("500"), Reason.LLDAP_UNAVAILABLE, Gate.LOOK, 0),
-    "too large": (lldap.AnswerTooLarge("3 MB"), Reason.LLDAP_UNAVAILABLE, Gate.LOOK, 0),
-    "login refused": (lldap.LoginRefused("401"), Reason.FORBIDDEN, Gate.CLOSE, 0),
-    "no admin": (lldap.NotAdmin("no"), Reason.FORBIDDEN, Gate.CLOSE, 0),
-    "one call forbidden": (lldap.Forbidden("401"), Reason.FORBIDDEN, Gate.LOOK, 0),
-    "no password file": (CredentialsError("no file"), Reason.FORBIDDEN, Gate.CLOSE, 0),
-    "a lock": (lldap.Transient("busy"), Reason.REFUSED, Gate.UNTOUCHED, 5),
-    "too old": (lldap.Unsupported("no field"), Reason.UNSUPPORTED_SERVER, Gate.UNTOUCHED, 0),
-    "opaque": (InvalidMessage("?"), Reason.UNSUPPORTED_SERVER, Gate.UNTOUCHED, 0),
-    "not confirmed": (PasswordNotConfirmed("?"), Reason.REFUSED, Gate.UNTOUCHED, 0),
+    "no outcome": (lldap.OutcomeUnknown("reset"), Reason.LLDAP_UNAVAILABLE, GateEffect.CLOSE, 0),
+    "a bad answer": (lldap.BadAnswer("500"), Reason.LLDAP_UNAVAILABLE, GateEffect.LOOK, 0),
+    "too large": (lldap.AnswerTooLarge("3 MB"), Reason.LLDAP_UNAVAILABLE, GateEffect.LOOK, 0),
+    "login refused": (lldap.LoginRefused("401"), Reason.FORBIDDEN, GateEffect.CLOSE, 0),
+    "no admin": (lldap.NotAdmin("no"), Reason.FORBIDDEN, GateEffect.CLOSE, 0),
+    "one call forbidden": (lldap.Forbidden("401"), Reason.FORBIDDEN, GateEffect.LOOK, 0),
+    "no password file": (CredentialsError("no file"), Reason.FORBIDDEN, GateEffect.CLOSE, 0),
+    "a lock": (lldap.Transient("busy"), Reason.REFUSED, GateEffect.UNTOUCHED, 5),
+    "too old": (lldap.Unsupported("no field"), Reason.UNSUPPORTED_SERVER, GateEffect.UNTOUCHED, 0),
+    "opaque": (InvalidMessage("?"), Reason.UNSUPPORTED_SERVER, GateEffect.UNTOUCHED, 0),
+    "not confirmed": (PasswordNotConfirmed("?"), Reason.REFUSED, GateEffect.UNTOUCHED, 0),
     "a value": (
         lldap.InvalidValue("age", "no number"),
         Reason.INVALID_VALUE,
-        Gate.UNTOUCHED,
+        GateEffect.UNTOUCHED,
         0,
     ),
     "an attribute": (
         lldap.UnknownAttribute("age"),
         Reason.DEPENDENCY_NOT_READY,
-        Gate.UNTOUCHED,
+        GateEffect.UNTOUCHED,
         0,
     ),
-    "unknown words": (lldap.Unclassified("?"), Reason.REFUSED, Gate.UNTOUCHED, 0),
-    "not there": (lldap.NotFound("no user"), Reason.REFUSED, Gate.UNTOUCHED, 0),
-    "guarded": (lldap.Refused("own account"), Reason.REFUSED, Gate.UNTOUCHED, 0),
-    "any other": (LldapError("?"), Reason.REFUSED, Gate.UNTOUCHED, 0),
+    "unknown words": (lldap.Unclassified("?"), Reason.REFUSED, GateEffect.UNTOUCHED, 0),
+    "not there": (lldap.NotFound("no user"), Reason.REFUSED, GateEffect.UNTOUCHED, 0),
+    "guarded": (lldap.Refused("own account"), Reason.REFUSED, GateEffect.UNTOUCHED, 0),
+    "any other": (LldapError("?"), Reason.REFUSED, GateEffect.UNTOUCHED, 0),
     "API: no connection": (
         informers.ConnectionFailed("refused", sent=False),
         Reason.KUBERNETES_UNAVAILABLE,
-        Gate.UNTOUCHED,
+        GateEffect.UNTOUCHED,
         9,
     ),
     "API: 500": (
         StatusError(500, "InternalError"),
         Reason.KUBERNETES_UNAVAILABLE,
-        Gate.UNTOUCHED,
+        GateEffect.UNTOUCHED,
         9,
     ),
     "API: 429": (
         StatusError(429, "TooManyRequests"),
         Reason.KUBERNETES_UNAVAILABLE,
-        Gate.UNTOUCHED,
+        GateEffect.UNTOUCHED,
         9,
     ),
-    "API: 403": (StatusError(403, "Forbidden"), Reason.FORBIDDEN, Gate.UNTOUCHED, 0),
-    "API: 401": (StatusError(401, "Unauthorized"), Reason.FORBIDDEN, Gate.UNTOUCHED, 0),
-    "API: 422": (StatusError(422, "Invalid"), Reason.INVALID_SPEC, Gate.UNTOUCHED, 0),
+    "API: 403": (StatusError(403, "Forbidden"), Reason.FORBIDDEN, GateEffect.UNTOUCHED, 0),
+    "API: 401": (StatusError(401, "Unauthorized"), Reason.FORBIDDEN, GateEffect.UNTOUCHED, 0),
+    "API: 422": (StatusError(422, "Invalid"), Reason.INVALID_SPEC, GateEffect.UNTOUCHED, 0),
     "API: an old CRD": (
         StatusError(500, "InternalError", ".status.x: field not declared in schema"),
         Reason.UNSUPPORTED_SERVER,
-        Gate.UNTOUCHED,
+        GateEffect.UNTOUCHED,
         0,
     ),
 }
@@ -89,14 +89,14 @@ CASES: dict[str, tuple[Exception, Reason, Gate, int]] = {
 
 @pytest.mark.parametrize(("error", "reason", "gate", "quiet"), CASES.values(), ids=CASES)
 def test_an_error_has_its_reason_its_gate_and_its_patience(
-    error: Exception, reason: Reason, gate: Gate, quiet: int
+    error: Exception, reason: Reason, gate: GateEffect, quiet: int
 ) -> None:
     known = explain(error)
     assert known is not None
     assert known.reason == reason
     assert len(known.message) > 20
     assert effect_on_gate(error) is gate
-    assert closes_gate(error) is (gate is Gate.CLOSE)
+    assert closes_gate(error) is (gate is GateEffect.CLOSE)
     assert quiet_retries(error) == quiet
 
 
@@ -118,8 +118,8 @@ def test_every_error_of_the_libraries_is_explained(package: object) -> None:
 def test_a_reasoned_error_explains_itself() -> None:
     error = fail(Reason.CONFLICT, "bob has it")
     assert explain(error) is error
-    assert effect_on_gate(error) is Gate.UNTOUCHED
-    assert effect_on_gate(None) is Gate.UNTOUCHED
+    assert effect_on_gate(error) is GateEffect.UNTOUCHED
+    assert effect_on_gate(None) is GateEffect.UNTOUCHED
 
 
 def test_an_error_that_nobody_expects_is_not_explained_but_stops_a_probe() -> None:
