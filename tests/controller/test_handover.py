@@ -311,20 +311,22 @@ class Bomb:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("namespace", ["team-a", "team-b"])
+@pytest.mark.parametrize(
+    ("namespace", "policy"), [("team-a", "Delete"), ("team-b", "Delete"), ("team-b", "Retain")]
+)
 @pytest.mark.parametrize("after", [False, True])
-@pytest.mark.parametrize("policy", ["Delete", "Retain"])
+@pytest.mark.parametrize("kind", ["LldapUser", "LldapGroup"])
 def test_a_hand_over_survives_a_crash_at_each_of_its_calls(
-    policy: str, after: bool, namespace: str
+    kind: str, policy: str, after: bool, namespace: str
 ) -> None:
-    whole = end_of_hand_over(policy, namespace, lambda bed: None)
+    whole = end_of_hand_over(kind, policy, namespace, lambda bed: None)
     for at in itertools.count():
         bombs: list[Bomb] = []
 
         def arm(bed: Bed, at: int = at, bombs: list[Bomb] = bombs) -> None:
             bombs.append(Bomb(bed, at, after=after))
 
-        end = end_of_hand_over(policy, namespace, arm)
+        end = end_of_hand_over(kind, policy, namespace, arm)
         assert end == whole, f"crash {'after' if after else 'before'} call {at}"
         if not bombs[0].exploded:
             break
@@ -332,15 +334,15 @@ def test_a_hand_over_survives_a_crash_at_each_of_its_calls(
 
 
 def end_of_hand_over(
-    policy: str, namespace: str, arm: Callable[[Bed], object]
+    kind: str, policy: str, namespace: str, arm: Callable[[Bed], object]
 ) -> dict[str, object]:
     """What stands at the end, without what differs by time."""
     bed = Bed()
     directory = Directory(bed)
     holder_and_heir(bed, policy, namespace)
-    uuid = directory.uuid("alice")
+    uuids = directory.uuid("alice"), directory.group_uuid("devs")
     arm(bed)
-    bed.delete("LldapUser", "first")
+    bed.delete(kind, "first")
     try:
         bed.settle()
     except Crash:
@@ -348,13 +350,13 @@ def end_of_hand_over(
         bed.start()
         bed.run(90, step=5)
     bed.run(5)
-    second = uid(bed, "LldapUser", "second", namespace)
-    text = directory.mark("alice") or ""
+    heir = uid(bed, kind, "second", namespace)
+    text = directory.mark("alice") if kind == "LldapUser" else directory.group_mark("devs")
     return {
-        "first": bed.exists("LldapUser", "first"),
-        "second": bed.ready("LldapUser", "second", namespace),
-        "uuid kept": directory.uuid("alice") == uuid,
-        "mark": text.replace(second, "heir"),
+        "first": bed.exists(kind, "first"),
+        "second": bed.ready(kind, "second", namespace),
+        "uuids kept": (directory.uuid("alice"), directory.group_uuid("devs")) == uuids,
+        "mark": (text or "").replace(heir, "heir"),
         "login": bed.login("alice", "first-password"),
         "members": directory.members("devs"),
     }

@@ -228,6 +228,19 @@ def test_delete_waits_for_lldap_with_the_reason_on_the_object(
     assert not directory.has_user("alice")
 
 
+def test_a_change_to_retain_lets_a_waiting_object_go(bed: Bed, directory: Directory) -> None:
+    bed.user("alice")
+    bed.settle()
+    down(bed)
+    bed.delete("LldapUser", "alice")
+    bed.run(60, step=10)
+    assert bed.exists("LldapUser", "alice")
+    bed.user("alice", deletionPolicy="Retain")
+    bed.settle()
+    assert not bed.exists("LldapUser", "alice")
+    assert directory.has_user("alice")
+
+
 def test_retain_does_not_wait_for_lldap(bed: Bed, directory: Directory) -> None:
     names = [f"user{number}" for number in range(20)]
     for name in names:

@@ -136,6 +136,29 @@ def test_deleting_a_namespace_of_objects_does_what_they_say(bed: Bed) -> None:
     assert not directory.has_group("devs")
 
 
+def test_a_namespace_may_come_back_with_the_same_objects() -> None:
+    """The operator watches two namespaces by name; one is deleted and made again."""
+    bed = Bed(namespaces=frozenset({"team-a", "team-b", "lldap-system"}))
+    directory = Directory(bed)
+    bed.user("alice", "team-b")
+    bed.group("devs", "team-b")
+    bed.membership("alice", "devs", "team-b")
+    bed.settle()
+    old = directory.uuid("alice")
+    bed.admin.delete("/api/v1/namespaces/team-b")
+    bed.run(30)
+    assert not directory.has_user("alice")
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-b"}}
+    bed.admin.post("/api/v1/namespaces", body)
+    bed.user("alice", "team-b")
+    bed.group("devs", "team-b")
+    bed.membership("alice", "devs", "team-b")
+    bed.run(30)
+    assert bed.ready("LldapMembership", "alice-devs", "team-b") == ("True", "Verified")
+    assert directory.uuid("alice") != old
+    assert directory.members("devs") == {"alice"}
+
+
 # --- answers that are not clear ----------------------------------------------------------------
 
 UNCLEAR: dict[str, RawResponse | Exception] = {
