@@ -34,6 +34,11 @@ class Worker:
         self._lldap = LldapConnection(job.lldap, job.lldap_password, token)
         self._shared = shared
 
+    def close(self) -> None:
+        """Close them."""
+        self._api.close()
+        self._lldap.close()
+
     def user(self, obj: Object) -> None:
         """Finalizer, account, status."""
         version = self._add_finalizer(obj)
@@ -149,6 +154,8 @@ def run(job: Job) -> None:
     listed = [(kind, api.call("GET", collection(job.namespace, kind))["items"]) for kind in kinds]
     todo = iter([obj for _, items in listed for obj in items])
     shared = Shared(lldap)
+    api.close()
+    lldap.close()
     lock = threading.Lock()  # guards todo
     failures: list[Exception] = []
 
@@ -159,6 +166,8 @@ def run(job: Job) -> None:
                 do(worker, obj)
         except Exception as error:  # noqa: BLE001 - told by the main thread
             failures.append(error)
+        finally:
+            worker.close()
 
     threads = [threading.Thread(target=work) for _ in range(job.threads)]
     for thread in threads:

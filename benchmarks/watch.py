@@ -74,6 +74,7 @@ class Watch:
         self._closed = True
         self._connection.cut()
         self._thread.join()
+        self._stream.close()
         self._connection.close()
 
     def sample_with(self, sample: Callable[[], Sample]) -> None:
