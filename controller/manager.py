@@ -20,10 +20,11 @@ from informers import Reflector, SharedInformer, StatusError, StatusKind
 
 _LOG = logging.getLogger("controller.manager")
 
-STOP_SECONDS = 4.5  # from the signal to the end; 5 are promised
-GRACE_SECONDS = 3.4  # of these for the work in hand; then its connections are closed
-ABORT_SECONDS = 0.5  # until a call notices that
-JOIN_SECONDS = 0.3  # kept for the last threads
+STOP_SECONDS = 4.5  # from the signal to the end; 5 are promised, on a busy machine too
+GRACE_SECONDS = 3.2  # of these for the work in hand; then its connections are closed
+ABORT_SECONDS = 0.4  # until a call notices that
+FAREWELL_SECONDS = 2.0  # for the Lease and the last events, of what is left
+JOIN_SECONDS = 0.5  # kept for the last threads
 FLUSH_SECONDS = 1.0  # for the last events
 PATIENCE_SECONDS = 5.0  # with a kind that is not served: a new CRD takes two seconds
 POLL_SECONDS = 0.05
@@ -220,15 +221,20 @@ class Manager:
         process.close_lldap()
         if idle and self._stop.lease_lost is None:
             self._farewell.run("farewell", self._say_farewell)
-            self._farewell.join(end - JOIN_SECONDS - process.clock.monotonic())
+            left = end - JOIN_SECONDS - process.clock.monotonic()
+            self._farewell.join(min(left, FAREWELL_SECONDS))
         process.close_api()
+        self._join_all()
+
+    def _join_all(self) -> None:
+        end = self._process.clock.monotonic() + JOIN_SECONDS
         for loops in self._all:
             loops.stop()
         for loops in self._all:
-            loops.join(end - process.clock.monotonic())
-        left = [name for loops in self._all for name in loops.running]
-        if left:  # a daemon thread in a call that cannot be cut off: it ends with the process
-            _LOG.warning("still in a call at the end: %s", ", ".join(left))
+            loops.join(end - self._process.clock.monotonic())
+        running = [name for loops in self._all for name in loops.running]
+        if running:  # daemon threads in calls that cannot be cut off: they end with the process
+            _LOG.warning("still in a call at the end: %s", ", ".join(running))
 
     def _stop_workers(self) -> bool:
         """Whether the work in hand was finished."""
@@ -257,10 +263,10 @@ class Manager:
     def _say_farewell(self) -> float:
         """Give the Lease back, send the last events: in a thread, for no server is waited for."""
         self._election.stop()
-        if self._election.join(STOP_SECONDS):
+        if self._election.join(FAREWELL_SECONDS):
             self._process.elector.release()
         self._events.stop()
-        if self._events.join(STOP_SECONDS):
+        if self._events.join(FAREWELL_SECONDS):
             self._process.recorder.flush(FLUSH_SECONDS)
         self._farewell.stop()
         return FOREVER

@@ -31,7 +31,8 @@ INFORMERS = {
 
 
 def ask(bed: ManagerBed, path: str) -> tuple[int, str]:
-    url = f"http://127.0.0.1:{bed.servers[0].address.port}{path}"
+    (server,) = until("it serves", lambda: bed.servers)
+    url = f"http://127.0.0.1:{server.address.port}{path}"
     try:
         with urllib.request.urlopen(url, timeout=5.0) as answer:
             return answer.status, answer.read().decode()
@@ -140,7 +141,7 @@ def test_H03_a_thread_that_dies_ends_the_process_and_gives_the_lease_back(
 def test_liveness_names_a_leader_whose_lease_is_over() -> None:
     bed = ManagerBed()
     with bed.running():
-        until("it serves", lambda: bed.servers and ask(bed, "/healthz")[0] == 200)
+        until("it serves", lambda: ask(bed, "/healthz")[0] == 200)
         bed.election.check_answer = "the Lease is over and has not been renewed"
         assert ask(bed, "/healthz") == (
             503,
