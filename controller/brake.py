@@ -14,8 +14,9 @@ SOON_SECONDS = 1.0  # a turn that has come is asked for again after this
 class Brake:
     """At most `per_minute` deletions in any minute, in the order in which they asked. Any thread.
 
-    0 takes the brake off. Who waits is told its place and when its turn comes, and asks again
-    then; whoever has not asked a minute after its turn holds up nobody any more.
+    0 takes the brake off. Who waits is told its place and when to ask again: a minute before its
+    turn, in case that others were let off meanwhile, and in its turn. Whoever has not come a
+    minute after its turn holds up nobody any more.
     """
 
     def __init__(self, per_minute: int, monotonic: Callable[[], float]) -> None:
@@ -37,7 +38,7 @@ class Brake:
             ).looked_at_after(seconds)
 
     def take(self, uid: str) -> tuple[int, float]:
-        """Place 0: delete now. Else the place in the line, and the seconds until its turn."""
+        """Place 0: delete now. Else the place in the line, and the seconds until it asks again."""
         if self._per_minute == 0:
             return 0, 0.0
         now = self._monotonic()
@@ -55,7 +56,8 @@ class Brake:
                 self._line.append(uid)
             seconds = max(SOON_SECONDS, self._turn_locked(place, now) - now)
             self._kept_until[uid] = now + seconds + WINDOW_SECONDS
-            return place, seconds
+            early = seconds - WINDOW_SECONDS
+            return place, early if early > SOON_SECONDS else seconds
 
     def forget(self, uid: str) -> None:
         """The object is gone."""

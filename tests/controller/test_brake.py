@@ -40,7 +40,8 @@ def test_zero_takes_it_off(clock: FakeClock) -> None:
     assert brake.waiting == 0
 
 
-def test_who_waits_knows_its_place_and_when_its_turn_comes(clock: FakeClock) -> None:
+def test_who_waits_knows_its_place_and_when_to_ask_again(clock: FakeClock) -> None:
+    """In its turn, or a minute before: then its place may be another."""
     brake = brake_of(2, clock)
     assert passes(brake, "a")
     clock.advance(10)
@@ -48,9 +49,9 @@ def test_who_waits_knows_its_place_and_when_its_turn_comes(clock: FakeClock) -> 
     assert [brake.take(uid) for uid in "cdefg"] == [
         (1, 50.0),
         (2, 60.0),
-        (3, 110.0),
-        (4, 120.0),
-        (5, 170.0),
+        (3, 50.0),
+        (4, 60.0),
+        (5, 110.0),
     ]
 
 
@@ -154,7 +155,7 @@ def test_no_minute_has_more_and_first_come_is_first_served(
 
 @pytest.mark.parametrize("count", [100, 500])
 def test_all_come_through_when_each_asks_in_its_turn(clock: FakeClock, count: int) -> None:
-    """Nobody polls: each asks once at first and once in its turn."""
+    """Nobody polls: each asks at first, a minute before its turn and in its turn."""
     brake = brake_of(60, clock)
     start, asked, done = clock.monotonic(), 0, []
     due = [(start, number) for number in range(count)]
@@ -169,5 +170,5 @@ def test_all_come_through_when_each_asks_in_its_turn(clock: FakeClock, count: in
         else:
             done.append(number)
     assert done == sorted(done)
-    assert asked <= 2 * count
+    assert asked <= 3 * count
     assert clock.monotonic() - start <= WINDOW_SECONDS * ((count - 1) // 60)
