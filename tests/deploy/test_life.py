@@ -1,19 +1,22 @@
 """The full life of the four kinds, under the shipped Roles and policies, as the shipped account."""
 
 import re
+from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from controller.api import KINDS, MARK_ATTRIBUTE, OPERATE_VERB
 from controller.config import load
+from controller.doctor import run_doctor
 from controller.rights import Right, needed
 from lldap.names import BUILT_IN_GROUPS
 from sandbox.controlplane import User
 from tests.support.cluster import Cluster, wait_until
-from tests.support.live import CANARY, LiveLldap, Replica, new_lldap, running
+from tests.support.live import ADMIN_PASSWORD, CANARY, LiveLldap, Replica, new_lldap, running
 from tests.support.people import People, people
 from tests.support.promql import alerts, panels, uses
 
@@ -246,6 +249,26 @@ def test_no_password_is_in_what_people_can_read(life: Life, cluster: Cluster) ->
     ]
     assert all(len(text) > 100 for text in shown)
     assert not [text for text in shown if CANARY in text]
+
+
+def test_the_doctor_finds_nothing_wrong_with_the_operators_own_account(
+    life: Life, cluster: Cluster, account: User, lldap: LiveLldap, tmp_path: Path
+) -> None:
+    (tmp_path / "password").write_text(ADMIN_PASSWORD)
+    with lldap.door("doctor") as url:
+        environ = {
+            "KUBECONFIG": str(cluster.write_kubeconfig(account)),
+            "LLDAP_URL": url,
+            "LLDAP_ADMIN_PASSWORD_FILE": str(tmp_path / "password"),
+            "POD_NAMESPACE": HOME,
+        }
+        detected = {"leader_elect": "true", "log_format": "json", "pod_name": "p"}
+        said: list[str] = []
+        assert run_doctor(Namespace(), environ, detected, said.append) == 0, said
+    assert said[-1] == "nothing is wrong"
+    found = "\n".join(said)
+    assert "rights in Kubernetes: all " in found
+    assert "unknown policy lldap-operator-status" in found, "its Roles do not let it read these"
 
 
 def test_it_ends_within_its_grace_and_gives_the_lease_back(life: Life, cluster: Cluster) -> None:

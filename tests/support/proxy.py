@@ -87,10 +87,12 @@ class Proxy:
         self._ready.set()
         async with server:
             await self._stopping.wait()
-            for writer in self._open:
-                writer.transport.abort()
             self._way = Way.CUT
             self._moved.set()
+            for writer in self._open:
+                writer.transport.abort()
+            while self._open:  # else the loop would end under them, and say so
+                await asyncio.sleep(0.01)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open.add(writer)
@@ -120,8 +122,9 @@ class Proxy:
             far_writer.transport.abort()
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while piece := await reader.read(PIECE):
-            while self._way is Way.HANGS and self._only in piece:
-                await self._moved.wait()
-            writer.write(piece)
-            await writer.drain()
+        with contextlib.suppress(OSError):  # either end may go at any time
+            while piece := await reader.read(PIECE):
+                while self._way is Way.HANGS and self._only in piece:
+                    await self._moved.wait()
+                writer.write(piece)
+                await writer.drain()
