@@ -91,7 +91,7 @@ FAULTS = [
     Fault("API server cut off", _cut, AFTER_LEASE, _open, 1),
     Fault("renewal hangs", _hang, AFTER_LEASE, _open, 1),
     Fault("clean stop", _end_cleanly, WORST_PAUSE, _nothing, 0),
-    *(
+    *(  # needs libfaketime (Debian's package faketime); without it the others are tried alone
         [Fault("clock steps", _step_clocks_and_kill, AFTER_LEASE, _nothing, KILLED)]
         if FAKETIME.exists()
         else []
