@@ -213,9 +213,8 @@ TABLE = (
         Reason.LLDAP_UNAVAILABLE,
         "False",
         Rule(BACKOFF),
-        "lldap could not be reached, or gave an answer that was not understood. The object goes on "
-        "as soon as lldap can be worked with.",
-        "Check that lldap runs and LLDAP_URL; the object goes on by itself.",
+        "lldap could not be reached, or gave an answer that was not understood.",
+        "Check that lldap runs and LLDAP_URL; the object goes on as soon as lldap answers.",
     ),
     Entry(
         Reason.FORBIDDEN,
