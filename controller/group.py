@@ -31,8 +31,9 @@ from controller.ownership import Standing
 from controller.reasoned import ReasonedError, fail
 from controller.reasons import Reason
 from controller.resource import Resource
+from controller.virtualgroups import is_built_in
 from lldap import Group, LldapError, NotFound, UniqueViolation
-from lldap.names import BUILT_IN_GROUPS, group_key
+from lldap.names import group_key
 
 GIVEN_UP_SECONDS = 10.0  # a name that its holder is about to leave: no event tells when it has
 
@@ -92,7 +93,7 @@ class GroupReconciler:
 
     def _read(self, resource: Resource) -> _Pass:
         spec = read_spec(GroupSpec, resource)
-        if group_key(spec.display_name) in BUILT_IN_GROUPS:
+        if is_built_in(spec.display_name):
             raise fail(
                 Reason.BUILT_IN_CONFLICT,
                 f"{spec.display_name} is a built-in group of lldap: choose another displayName; "
@@ -257,7 +258,7 @@ class GroupReconciler:
         """A rename onto a claimed or existing name is a conflict, never an adoption."""
         if this.claim == group_key(group.display_name):
             return
-        if group_key(group.display_name) in BUILT_IN_GROUPS:
+        if is_built_in(group.display_name):
             raise fail(
                 Reason.BUILT_IN_CONFLICT,
                 f"group {group.display_name} is built into lldap and keeps its name",
@@ -347,7 +348,7 @@ class GroupReconciler:
         held = [group.id for group in self._finder.held(resource)]
         for group_id in held or self._landed_late(resource):
             group = self._instance.read_group(group_id)
-            if group is not None and group_key(group.display_name) in BUILT_IN_GROUPS:
+            if group is not None and is_built_in(group.display_name):
                 words, why = f"group {group.display_name}", "it is built into lldap"
                 self._owned.leave(resource, Reason.BUILT_IN_CONFLICT, words, why)
             elif group is not None:

@@ -15,8 +15,8 @@ from controller.reasoned import ReasonedError, fail
 from controller.reasons import Reason
 from controller.resolver import Resolver
 from controller.resource import Resource
+from controller.virtualgroups import is_built_in
 from lldap import LldapError, NotFound
-from lldap.names import BUILT_IN_GROUPS, group_key
 
 
 class MembershipReconciler:
@@ -168,9 +168,11 @@ class MembershipReconciler:
     def _may_remove(self, resource: Resource, edge: Edge) -> bool:
         """Whether the edge is there, between the same two ends, and nobody else's to keep."""
         instance = self._instance
-        group = instance.mirror.group(edge.group_id)
-        if group is None:
+        instance.read_user(edge.user_id)
+        if not self._is_there(edge):
             return False
+        group = instance.mirror.group(edge.group_id)
+        assert group is not None
         heir = self._heir(resource, edge, group.display_name)
         if heir is not None:
             note = f"{edge} was handed over from {resource.key} to {heir.key}"
@@ -180,8 +182,7 @@ class MembershipReconciler:
             reason, why = Reason.PROTECTED_ACCOUNT, "it is protected from this namespace"
             instance.leave(LLDAP_MEMBERSHIP, resource, reason, str(edge), why)
             return False
-        instance.read_user(edge.user_id)
-        return self._is_there(edge)
+        return True
 
     def _is_there(self, edge: Edge) -> bool:
         """Whether the mirror shows the edge, between the accounts and groups of these uuids."""
@@ -207,7 +208,7 @@ class MembershipReconciler:
     def _is_protected(self, resource: Resource, edge: Edge, group: str) -> bool:
         rules = self._instance.rules
         elsewhere = resource.namespace != rules.virtual_group_namespace
-        return edge.user_id == rules.own_user or (elsewhere and group_key(group) in BUILT_IN_GROUPS)
+        return edge.user_id == rules.own_user or (elsewhere and is_built_in(group))
 
     def _remove(self, resource: Resource, edge: Edge) -> None:
         instance = self._instance

@@ -17,9 +17,9 @@ from controller.owned import read_spec
 from controller.reasoned import ReasonedError, fail
 from controller.reasons import Reason
 from controller.resource import Resource
-from controller.virtualgroups import stands_for
+from controller.virtualgroups import is_built_in, stands_for
 from lldap import Group, User
-from lldap.names import BUILT_IN_GROUPS, group_key, user_key
+from lldap.names import group_key, user_key
 
 
 class Resolver:
@@ -69,7 +69,7 @@ class Resolver:
         """
         spec, rules = read_spec(MembershipSpec, resource), self._instance.rules
         self._instance.refuse_own_account(user_key(spec.user_name))
-        built_in = group_key(spec.group_name) in BUILT_IN_GROUPS
+        built_in = is_built_in(spec.group_name)
         if built_in and not rules.hands_out_rights(resource.namespace):
             raise fail(
                 Reason.PROTECTED_ACCOUNT,
@@ -101,13 +101,13 @@ class Resolver:
         for each in claimants:
             if self._holds(each, live):
                 yield GroupCandidate(each.namespace, _instance_of(each), live.display_name)
-        unmanaged = not claimants and key not in BUILT_IN_GROUPS
+        unmanaged = not claimants and not is_built_in(key)
         if unmanaged and self._instance.rules.allow_unmanaged_references:
             yield GroupCandidate(reference.namespace, reference.instance, live.display_name)
 
     def _holds(self, resource: Resource, group: Group) -> bool:
         key = group_key(group.display_name)
-        if key in BUILT_IN_GROUPS:
+        if is_built_in(key):
             return stands_for(self._instance.rules, resource) == key
         return self._instance.ownership.is_ours(resource, self._instance.group_target(group))
 

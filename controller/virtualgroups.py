@@ -15,7 +15,7 @@ from controller.reasoned import fail
 from controller.reasons import Reason
 from controller.resource import Object, Resource
 from controller.rules import Rules
-from lldap.names import BUILT_IN_GROUPS
+from lldap.names import BUILT_IN_GROUPS, group_key
 
 
 def virtual_name(instance: str, group: str) -> str:
@@ -26,6 +26,15 @@ def virtual_name(instance: str, group: str) -> str:
 def virtual_names(rules: Rules) -> dict[str, str]:
     """Names of the virtual objects, and the built-in group that each stands for."""
     return {virtual_name(rules.instance, group): group for group in sorted(BUILT_IN_GROUPS)}
+
+
+def is_built_in(group: str) -> bool:
+    """Whether a group's name is a built-in one.
+
+    Spaces around it do not count: people cannot see them, LDAP ignores them in comparisons, and
+    one of lldap's databases ignores those behind.
+    """
+    return group_key(group).strip() in BUILT_IN_GROUPS
 
 
 def stands_for(rules: Rules, resource: Resource) -> str | None:

@@ -298,6 +298,16 @@ def test_E05_an_object_with_a_built_in_name_changes_nothing_and_goes(name: str) 
     }
 
 
+def test_a_name_that_differs_from_a_built_in_one_by_spaces_alone_is_refused() -> None:
+    """People cannot see them, and LDAP compares without them."""
+    bed = Bed()
+    for number, name in enumerate(("lldap_admin ", " LLDAP_admin")):
+        group_named(bed, f"team{number}", name)
+        bed.settle()
+        assert bed.ready("LldapGroup", f"team{number}") == ("False", "BuiltInConflict")
+    assert group_ids(bed) == {}
+
+
 def test_a_rename_to_a_built_in_name_changes_nothing_and_the_group_can_still_go() -> None:
     bed = Bed()
     bed.group("Team")

@@ -21,8 +21,8 @@ REFUSED = ("False", "ProtectedAccount")
         ("LLDAP_Admin", REFUSED),
         ("lldap_password_manager", REFUSED),
         ("lldap_strict_readonly", REFUSED),
-        ("lldap_admin ", PENDING),  # another name, which no group of lldap has
-        (" lldap_admin", PENDING),
+        ("lldap_admin ", REFUSED),  # LDAP compares without the spaces
+        (" lldap_admin", REFUSED),
         ("1", PENDING),
     ],
 )
