@@ -12,7 +12,7 @@ from controller.api import (
     InvalidSpec,
     Kind,
 )
-from controller.cache import can_inherit, in_dry_run
+from controller.cache import can_inherit
 from controller.credentials import CredentialsError
 from controller.events import EventReason
 from controller.explain import closes_gate, explain_probe
@@ -205,12 +205,9 @@ class Owned:
     ) -> None:
         """Do under the target's lock what is done only if lldap answers: it holds nothing up.
 
-        Nor does it hold up the next object: like any other failure it may close the gate. In
-        dry-run nothing is called.
+        Nor does it hold up the next object: like any other failure it may close the gate.
         """
         instance = self._instance
-        if in_dry_run(resource):
-            return
         try:
             with instance.writing(self._kind, resource, locks):
                 work()

@@ -47,8 +47,7 @@ class Servers:
     def _differs(self, resource: Resource) -> bool:
         with self._lock:
             written = self._written.get(resource.uid)
-        server = resource.recorded.get("server")
-        return written is not None and server not in {None, written, self._server()}
+        return written is not None and resource.recorded.get("server") not in {None, written}
 
     def tell_once(self, resource: Resource) -> bool:
         """Whether this is the first time that the object is found contested."""

@@ -1,5 +1,7 @@
 """One flat space: of all objects that name a target, in any namespace, one has it."""
 
+from typing import Any
+
 import pytest
 
 from controller.api import DRY_RUN_ANNOTATION, INSTANCE_LABEL, RECONCILE_AT_ANNOTATION
@@ -127,18 +129,16 @@ def test_an_object_that_has_the_account_keeps_it_in_dry_run(bed: Bed) -> None:
 
 
 def test_an_object_that_is_going_claims_nothing_that_it_has_not(bed: Bed) -> None:
-    bed.apply(
-        "LldapUser",
-        "eva",
-        {"username": "eva", "email": "a@example.org", "passwordPolicy": "Ignore"},
-        finalizers=["example.org/keep"],
-        labels={INSTANCE_LABEL: "other"},
-    )
+    spec = {"username": "eva", "email": "a@example.org", "passwordPolicy": "Ignore"}
+    kept: dict[str, Any] = {"finalizers": ["example.org/keep"]}
+    bed.apply("LldapUser", "eva", spec, **kept, annotations={DRY_RUN_ANNOTATION: "true"})
+    bed.settle()
     bed.delete("LldapUser", "eva")
-    bed.user("eva", "team-a")
+    bed.apply("LldapUser", "eva", spec, **kept, annotations={})
     bed.clock.advance(5)
     bed.user("eva", "team-b")
     bed.settle()
+    assert bed.exists("LldapUser", "eva", "team-a")
     assert bed.ready("LldapUser", "eva", "team-b") == ("True", "Verified")
 
 

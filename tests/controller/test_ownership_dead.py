@@ -8,6 +8,7 @@ from controller.config_values import Adoption
 from informers import DeadlineExceeded
 from informers.transport import RawResponse
 from sandbox.apiserver.transport import Call
+from sandbox.lldap.faults import refuse
 from tests.support.bed import CLUSTER, Bed
 from tests.support.directory import Directory, mark
 
@@ -155,11 +156,14 @@ def test_a_mark_that_was_left_by_a_change_of_instance_is_dead(
 ) -> None:
     bed.user("alice", "team-a")
     bed.settle()
+    bed.lldap.hooks[:] = [refuse]
     bed.user("alice", "team-a", labels={INSTANCE_LABEL: "other"})
-    bed.forge("LldapUser", "alice", None)  # its operator let go of it while lldap was down
     bed.settle()
+    bed.lldap.hooks.clear()
+    assert not bed.get("LldapUser", "alice").get("status")
+    assert directory.mark("alice") is not None
     bed.user("alice", "team-b")
-    bed.settle()
+    bed.run(30)
     assert bed.ready("LldapUser", "alice", "team-b") == ("True", "Verified")
     assert directory.mark("alice") == mark(
         uid(bed, "LldapUser", "alice", "team-b"), "alice", "team-b", origin="adopted"
