@@ -13,6 +13,7 @@ from controller.api import (
     Target,
 )
 from controller.cache import can_inherit
+from controller.drift import Drift
 from controller.events import EventReason
 from controller.instance import Instance, attribute_lock
 from controller.outcome import Outcome, converged
@@ -136,6 +137,8 @@ class AttributeSchemaReconciler:
     def _add(self, resource: Resource, spec: AttributeSchemaSpec) -> AttributeSchema:
         """Add it; a refusal or a lost answer is read back before anything else."""
         instance, target, wanted = self._instance, lldap_target(spec.target), shape_of(spec)
+        drift = Drift(resource, instance.metrics)
+        drift.differs()
         try:
             instance.client.add_attribute(target, wanted)
         except LldapError:
@@ -145,11 +148,9 @@ class AttributeSchemaReconciler:
                 raise
             return found
         instance.mirror.put_attribute(target, wanted)
-        instance.events.normal(
-            resource,
-            EventReason.CREATED,
-            f"attribute {wanted.name} of {spec.target}s was added to lldap",
-        )
+        drift.repaired()
+        reason = EventReason.DRIFT if drift.is_found else EventReason.CREATED
+        instance.events.normal(resource, reason, f"{_words(spec)} was added to lldap")
         return wanted
 
     # --- dry run and deletion ----------------------------------------------------------------

@@ -1,25 +1,16 @@
 """LldapGroup: a group of lldap, its name and its attributes."""
 
-from dataclasses import dataclass
-
-from controller.api import (
-    LLDAP_GROUP,
-    MARK_ATTRIBUTE,
-    DeletionPolicy,
-    GroupSpec,
-    Target,
-)
-from controller.attributes import Wanted
+from controller.api import LLDAP_GROUP, GroupSpec, Target
+from controller.drift import Drift
 from controller.events import EventReason
 from controller.finalizers import StaleObject
 from controller.groupchange import NAME, GroupChange, group_change
-from controller.groupfinder import GroupFinder
+from controller.groupdeletion import GroupDeletion
+from controller.grouppass import GroupPass
 from controller.instance import Instance, attribute_lock
 from controller.mark import Mark, Origin
 from controller.outcome import Outcome, converged
 from controller.owned import (
-    Goodbye,
-    Owned,
     full_pass_asked,
     full_pass_served,
     own_names,
@@ -32,50 +23,14 @@ from controller.reasoned import ReasonedError, fail
 from controller.reasons import Reason
 from controller.resource import Resource
 from controller.virtualgroups import is_built_in
-from lldap import Group, LldapError, NotFound, UniqueViolation
+from lldap import Group, LldapError, NotFound, UniqueViolation, UnknownAttribute
 from lldap.names import group_key
 
 GIVEN_UP_SECONDS = 10.0  # a name that its holder is about to leave: no event tells when it has
 
 
-@dataclass(slots=True)
-class _Pass:
-    """One pass over one object."""
-
-    resource: Resource
-    spec: GroupSpec
-    wanted: Wanted
-    created: bool = False
-
-    @property
-    def name(self) -> str:
-        return self.spec.display_name
-
-    @property
-    def claim(self) -> str:
-        return group_key(self.name)
-
-    @property
-    def managed(self) -> frozenset[str]:
-        return frozenset(self.resource.status.get("managed") or ())
-
-    @property
-    def declared(self) -> frozenset[str]:
-        """What the object owns once this is applied; what waits for its schema stays ours."""
-        waiting = self.managed & frozenset(self.wanted.missing)
-        return frozenset({NAME}) | self.wanted.names | waiting
-
-
-class GroupReconciler:
+class GroupReconciler(GroupDeletion):
     """Makes groups what their objects say. Any thread, one thread an object."""
-
-    kind = LLDAP_GROUP
-    finalizer = LLDAP_GROUP.finalizer
-
-    def __init__(self, instance: Instance) -> None:
-        self._instance = instance
-        self._owned = Owned(instance, LLDAP_GROUP)
-        self._finder = GroupFinder(instance)
 
     # --- converge --------------------------------------------------------------------------
 
@@ -87,11 +42,11 @@ class GroupReconciler:
             self._record(this, group)
             return self._verified(this, group)
         locks = self._finder.locks(this.name, [group] if group is not None else [])
-        shared = [attribute_lock(Target.GROUP, name) for name in this.wanted.names]
+        shared = [attribute_lock(Target.GROUP, name) for name in this.spec.attributes]
         with instance.writing(LLDAP_GROUP, resource, locks, shared):
             return self._change(this, group)
 
-    def _read(self, resource: Resource) -> _Pass:
+    def _read(self, resource: Resource) -> GroupPass:
         spec = read_spec(GroupSpec, resource)
         if is_built_in(spec.display_name):
             raise fail(
@@ -101,39 +56,61 @@ class GroupReconciler:
                 f"{self._instance.rules.virtual_group_namespace}",
             )
         wanted = self._instance.dependencies.wanted(Target.GROUP, spec.attributes)
-        return _Pass(resource, spec, wanted)
+        drift = Drift(resource, self._instance.metrics)
+        return GroupPass(resource, spec, wanted, drift)
 
-    def _is_settled(self, this: _Pass, group: Group) -> bool:
+    def _is_settled(self, this: GroupPass, group: Group) -> bool:
         target = self._instance.group_target(group)
         if not self._instance.ownership.marked_ours(this.resource, target):
             return False
         void_if_other_account(this.resource, group.uuid, self._instance.mirror.server_uuid)
         return (
             not full_pass_asked(this.resource)
+            and not self._may_have_appeared(this)
             and this.declared == this.managed
             and not self._difference(this, group)
         )
 
-    def _verified(self, this: _Pass, group: Group) -> Outcome:
+    def _may_have_appeared(self, this: GroupPass) -> bool:
+        """Whether a missing attribute counts that somebody made in lldap since the last read."""
+        return bool(this.wanted.missing) and not self._instance.rules.require_attribute_schema
+
+    def _verified(self, this: GroupPass, group: Group) -> Outcome:
+        this.drift.repaired()
         this.wanted.refuse_missing(f"group {group.display_name}")
         full_pass_served(this.resource)
         return converged(Reason.VERIFIED, f"group {group.display_name} is in lldap as declared")
 
-    def _change(self, this: _Pass, seen: Group | None) -> Outcome:
+    def _change(self, this: GroupPass, seen: Group | None) -> Outcome:
+        if self._may_have_appeared(this):
+            self._learn_schema(this)
+        try:
+            return self._bring_about(this, seen)
+        except UnknownAttribute:  # somebody deleted an attribute since the last bulk read
+            self._learn_schema(this)
+            return self._bring_about(this, seen)
+
+    def _learn_schema(self, this: GroupPass) -> None:
+        dependencies = self._instance.dependencies
+        dependencies.learn(Target.GROUP, self._instance.client.schema())
+        self._instance.prepare()
+        this.wanted = dependencies.wanted(Target.GROUP, this.spec.attributes)
+
+    def _bring_about(self, this: GroupPass, seen: Group | None) -> Outcome:
         group = self._obtain(this, seen)
         void_if_other_account(this.resource, group.uuid, self._instance.mirror.server_uuid)
         self._record(this, group)
         group = self._update(this, group)
         return self._verified(this, group)
 
-    def _record(self, this: _Pass, group: Group) -> None:
+    def _record(self, this: GroupPass, group: Group) -> None:
         target = self._instance.group_target(group)
         record_account(self._instance, this.resource, group.uuid, target)
         this.resource.status["groupId"] = group.id
 
     # --- the group -----------------------------------------------------------------------
 
-    def _obtain(self, this: _Pass, seen: Group | None) -> Group:
+    def _obtain(self, this: GroupPass, seen: Group | None) -> Group:
         """The group under our mark: found, created, adopted or taken back."""
         group = self._instance.read_group(seen.id) if seen is not None else None
         meant = self._finder.meant(this.resource, this.name)
@@ -144,7 +121,7 @@ class GroupReconciler:
         self._owned.standing(this.resource, this.claim, None)
         return self._create(this)
 
-    def _take(self, this: _Pass, group: Group) -> Group:
+    def _take(self, this: GroupPass, group: Group) -> Group:
         target = self._instance.group_target(group)
         standing = self._standing(this, group)
         if standing is Standing.OURS:
@@ -156,7 +133,7 @@ class GroupReconciler:
             this.resource.status.pop("managed", None)
         return self._again(this, group)
 
-    def _standing(self, this: _Pass, group: Group) -> Standing:
+    def _standing(self, this: GroupPass, group: Group) -> Standing:
         target = self._instance.group_target(group)
         try:
             return self._owned.standing(this.resource, this.claim, target)
@@ -173,15 +150,16 @@ class GroupReconciler:
                 return error.looked_at_after(GIVEN_UP_SECONDS)
         return error
 
-    def _again(self, this: _Pass, group: Group) -> Group:
+    def _again(self, this: GroupPass, group: Group) -> Group:
         now = self._instance.read_group(group.id)
         if now is None:
             raise fail(Reason.PENDING, f"group {this.name} went away while it was changed in lldap")
         return now
 
-    def _create(self, this: _Pass) -> Group:
+    def _create(self, this: GroupPass) -> Group:
         """Create the group; a refusal or a lost answer is read back before anything else."""
         this.wanted.refuse_missing(f"group {this.name}")
+        this.drift.differs()
         mark = self._owned.new_mark(this.resource, Origin.CREATED)
         try:
             group = self._instance.client.create_group_with_details(
@@ -198,7 +176,7 @@ class GroupReconciler:
         )
         return group
 
-    def _created_all_the_same(self, this: _Pass, error: LldapError) -> Group:
+    def _created_all_the_same(self, this: GroupPass, error: LldapError) -> Group:
         """The group, if only the answer was lost; lldap finds no group by its name."""
         group_id = self._instance.client.find_group_by_name(this.name)
         group = None if group_id is None else self._instance.read_group(group_id)
@@ -210,7 +188,7 @@ class GroupReconciler:
             raise StaleObject  # somebody was faster; the mirror knows it now
         return group
 
-    def _not_created(self, this: _Pass, error: LldapError) -> Exception:
+    def _not_created(self, this: GroupPass, error: LldapError) -> Exception:
         if not isinstance(error, UniqueViolation):
             return error
         return fail(
@@ -221,11 +199,11 @@ class GroupReconciler:
 
     # --- name and attributes ---------------------------------------------------------------
 
-    def _difference(self, this: _Pass, group: Group) -> GroupChange:
+    def _difference(self, this: GroupPass, group: Group) -> GroupChange:
         managed = self._managed(this, group)
         return group_change(this.spec, this.wanted, group, managed)
 
-    def _managed(self, this: _Pass, group: Group) -> frozenset[str]:
+    def _managed(self, this: GroupPass, group: Group) -> frozenset[str]:
         """What this object set before.
 
         Without a record: all of a group that we created and nobody has changed since.
@@ -237,24 +215,23 @@ class GroupReconciler:
             return own_names(group.attributes)
         return frozenset()
 
-    def _update(self, this: _Pass, group: Group) -> Group:
+    def _update(self, this: GroupPass, group: Group) -> Group:
         """One updateGroup with all that differs; before it, new names are recorded as ours."""
         change, declared = self._difference(this, group), this.declared
         if change:
             self._refuse_name(this, group)
+            this.drift.differs()
             managed = self._managed(this, group) | declared
             self._owned.record_managed_first(this.resource, managed, group.uuid)
             self._send(this, group, change)
-            self._instance.events.normal(
-                this.resource,
-                EventReason.UPDATED,
-                f"group {group.display_name}: {'; '.join(change.words())}",
-            )
+            reason = EventReason.DRIFT if this.drift.is_found else EventReason.UPDATED
+            words = f"group {group.display_name}: {'; '.join(change.words())}"
+            self._instance.events.normal(this.resource, reason, words)
             group = self._again(this, group)
         this.resource.status["managed"] = sorted(declared)
         return group
 
-    def _refuse_name(self, this: _Pass, group: Group) -> None:
+    def _refuse_name(self, this: GroupPass, group: Group) -> None:
         """A rename onto a claimed or existing name is a conflict, never an adoption."""
         if this.claim == group_key(group.display_name):
             return
@@ -278,7 +255,7 @@ class GroupReconciler:
             f"{other.display_name}{whose}. Choose another displayName, or remove that group",
         )
 
-    def _send(self, this: _Pass, group: Group, change: GroupChange) -> None:
+    def _send(self, this: GroupPass, group: Group, change: GroupChange) -> None:
         try:
             self._instance.client.update_group(
                 group.id,
@@ -310,68 +287,3 @@ class GroupReconciler:
         self._refuse_name(this, group)
         taking = [] if standing is Standing.OURS else [f"take over group {group.display_name}"]
         return [*taking, *self._difference(this, group).words()]
-
-    # --- deletion --------------------------------------------------------------------------
-
-    def deletion_policy(self, resource: Resource) -> DeletionPolicy:
-        """See DeletionPolicyProvider: without a word, what we created goes and the rest stays."""
-        held = self._finder.held(resource)
-        target = self._instance.group_target(held[0]) if held else None
-        return self._owned.deletion_policy(resource, target)
-
-    def owns(self, resource: Resource) -> bool:
-        """See DryRunDeletion."""
-        return bool(self._finder.held(resource))
-
-    def delete(self, resource: Resource, instance: Instance) -> None:
-        """See Handler: deletes, hands over, or leaves alone what is not ours."""
-        locks = self._goodbye_locks(resource)
-        with instance.writing(LLDAP_GROUP, resource, locks):
-            self._undo(resource, locks, keep=False)
-
-    def cleanup(self, resource: Resource) -> None:
-        """See CleanupHandler: what stays loses our mark."""
-        if self.deletion_policy(resource) is DeletionPolicy.RETAIN:
-            self.let_go(resource)
-
-    def let_go(self, resource: Resource) -> None:
-        """See Reconciler."""
-        locks = self._goodbye_locks(resource)
-        self._owned.best_effort(resource, locks, lambda: self._undo(resource, locks, keep=True))
-
-    def _goodbye_locks(self, resource: Resource) -> list[tuple[str, str]]:
-        return self._finder.locks(_name_of(resource), self._finder.held(resource))
-
-    def _undo(self, resource: Resource, locks: list[tuple[str, str]], *, keep: bool) -> None:
-        if self._goodbye_locks(resource) != locks:
-            raise StaleObject  # lldap changed meanwhile: again, with the other groups' locks
-        held = [group.id for group in self._finder.held(resource)]
-        for group_id in held or self._landed_late(resource):
-            group = self._instance.read_group(group_id)
-            if group is not None and is_built_in(group.display_name):
-                words, why = f"group {group.display_name}", "it is built into lldap"
-                self._owned.leave(resource, Reason.BUILT_IN_CONFLICT, words, why)
-            elif group is not None:
-                self._owned.undo(resource, self._goodbye(group), keep=keep)
-
-    def _landed_late(self, resource: Resource) -> list[int]:
-        """A group that the mirror lacks, because the answer to its creation was lost."""
-        found = self._instance.client.find_group_by_name(_name_of(resource))
-        return [] if found is None else [found]
-
-    def _goodbye(self, group: Group) -> Goodbye:
-        client, group_id = self._instance.client, group.id
-        return Goodbye(
-            claim=group_key(group.display_name),
-            target=self._instance.group_target(group),
-            writable=True,
-            mark=lambda mark: client.update_group(group_id, insert=mark),
-            unmark=lambda: client.update_group(group_id, remove=(MARK_ATTRIBUTE,)),
-            delete=lambda: client.delete_group(group_id),
-            forget=lambda: self._instance.mirror.drop_group(group_id),
-            reread=lambda: self._instance.read_group(group_id),
-        )
-
-
-def _name_of(resource: Resource) -> str:
-    return str(resource.spec.get(NAME, ""))

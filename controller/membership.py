@@ -4,6 +4,7 @@ import contextlib
 
 from controller.api import LLDAP_MEMBERSHIP, DeletionPolicy
 from controller.cache import can_inherit, in_dry_run
+from controller.drift import Drift
 from controller.edge import Edge
 from controller.events import EventReason
 from controller.finalizers import StaleObject
@@ -142,16 +143,19 @@ class MembershipReconciler:
 
     def _add(self, resource: Resource, edge: Edge) -> None:
         """Add the edge; whatever the answer, it counts when lldap shows it."""
-        instance = self._instance
+        instance, drift = self._instance, Drift(resource, self._instance.metrics)
         if instance.mirror.member(edge.user_id, edge.group_id):
             return
+        if Edge.recorded(resource.recorded) == edge:
+            drift.differs()
         try:
             instance.client.add_user_to_group(edge.user_id, edge.group_id)
         except LldapError as error:
             self._read_back(resource, edge, error)
         instance.mirror.add_edge(edge.user_id, edge.group_id)
-        words = f"{_words(resource)}: added in lldap"
-        instance.events.normal(resource, EventReason.ADDED, words)
+        drift.repaired()
+        reason = EventReason.DRIFT if drift.is_found else EventReason.ADDED
+        instance.events.normal(resource, reason, f"{_words(resource)}: added in lldap")
 
     def _read_back(self, resource: Resource, edge: Edge, error: LldapError) -> None:
         """Return if the edge is there all the same; else say which end is missing."""

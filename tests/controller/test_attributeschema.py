@@ -13,6 +13,7 @@ from tests.support.groups import (
     VERIFIED,
     attribute_names,
     before,
+    drift_of,
     drop_attribute,
     lift_admission,
     make_attribute,
@@ -209,6 +210,7 @@ def test_drift_of_a_deleted_attribute_is_repaired_with_the_values_of_our_objects
     bed.settle()
     drop_attribute(bed, "department", group=True)
     bed.run(1300)
+    assert drift_of(bed, "LldapAttributeSchema") == (1, 1)
     assert ready(bed, "group-department") == VERIFIED
     assert bed.ready("LldapGroup", "team") == VERIFIED
     row = Directory(bed).group("Team")

@@ -16,9 +16,12 @@ from tests.support.groups import (
     before,
     crash_after,
     database_error,
+    drift_of,
+    drop_attribute,
     group_ids,
     group_named,
     group_values,
+    make_attribute,
     set_group_attribute,
 )
 
@@ -186,6 +189,55 @@ def test_drift_of_an_attribute_is_repaired_at_the_resync() -> None:
     bed.clear_logs()
     bed.run(700)
     assert bed.mutations() == ["updateGroup"]
+    assert group_values(bed, "Team") == {"department": ["42"]}
+    assert drift_of(bed, "LldapGroup") == (1, 1)
+    assert "DriftRepaired" in bed.events.reasons()
+
+
+def test_an_edit_is_no_drift() -> None:
+    bed = bed_with_schemas("department")
+    bed.group("Team")
+    bed.settle()
+    bed.group("Team", attributes=attributes(department=["42"]))
+    bed.settle()
+    assert drift_of(bed, "LldapGroup") == (0, 0)
+    assert "Updated" in bed.events.reasons()
+
+
+def test_A14_an_attribute_that_is_gone_since_the_last_read_is_found_out_at_once() -> None:
+    bed = bed_with_schemas("department")
+    bed.group("Team")
+    bed.settle()
+    drop_attribute(bed, "department", group=True)
+    bed.clear_logs()
+    bed.group("Team", attributes=attributes(department=["42"]))
+    bed.settle()
+    assert bed.ready("LldapGroup", "team") == WAITS
+    bed.run(120)
+    assert bed.mutations().count("updateGroup") == 1
+    bed.run(700)
+    assert bed.ready("LldapGroup", "team") == VERIFIED
+    assert group_values(bed, "Team") == {"department": ["42"]}
+
+
+def test_A14_an_attribute_is_gone_when_the_group_is_created() -> None:
+    bed = bed_with_schemas("department")
+    drop_attribute(bed, "department", group=True)
+    bed.group("Team", attributes=attributes(department=["42"]))
+    bed.settle()
+    assert bed.ready("LldapGroup", "team") == WAITS
+    bed.run(700)
+    assert bed.ready("LldapGroup", "team") == VERIFIED
+
+
+def test_A14_an_attribute_made_by_hand_since_the_last_read_counts_where_that_may_be() -> None:
+    bed = Bed(require_attribute_schema=False)
+    bed.group("Team", attributes=attributes(department=["42"]))
+    bed.settle()
+    assert bed.ready("LldapGroup", "team") == WAITS
+    make_attribute(bed, "department", group=True)
+    bed.run(31)
+    assert bed.ready("LldapGroup", "team") == VERIFIED
     assert group_values(bed, "Team") == {"department": ["42"]}
 
 

@@ -12,6 +12,7 @@ from tests.support.groups import (
     VERIFIED,
     VIRTUAL,
     annotate,
+    drift_of,
     edges,
     group_ids,
     group_named,
@@ -182,6 +183,8 @@ def test_C06_an_edge_removed_by_hand_comes_back_once() -> None:
     bed.run(1300)
     assert edges(bed) == {("alice", "Team")}
     assert bed.mutations() == ["addUserToGroup"]
+    assert drift_of(bed, "LldapMembership") == (1, 1)
+    assert bed.events.reasons() == ["DriftRepaired"]
 
 
 def test_C06_a_user_deleted_by_hand_comes_back_into_its_groups() -> None:
@@ -305,6 +308,7 @@ def test_a_name_that_means_another_group_now_moves_the_edge() -> None:
     assert edges(bed) == {("alice", "Team")}
     assert bed.get("LldapMembership", "alice-team")["status"]["groupId"] == group_ids(bed)["Team"]
     assert bed.mutations()[-2:] == ["removeUserFromGroup", "addUserToGroup"]
+    assert drift_of(bed, "LldapMembership") == (0, 0)
 
 
 def test_a_former_edge_that_another_object_stands_for_stays() -> None:

@@ -132,6 +132,20 @@ def attribute_names(bed: Bed, *, group: bool = False) -> set[str]:
     return set(table.stored) - hard - {MARK_ATTRIBUTE}
 
 
+def drift_of(bed: Bed, kind: str) -> tuple[int, int]:
+    """How often drift of that kind was found, and repaired."""
+    values = {
+        sample.name: int(sample.value)
+        for family in bed.metrics.registry.collect()
+        for sample in family.samples
+        if sample.labels.get("kind") == kind
+    }
+    return (
+        values["lldap_operator_drift_found_total"],
+        values["lldap_operator_drift_repaired_total"],
+    )
+
+
 # --- faults ----------------------------------------------------------------------------------
 
 

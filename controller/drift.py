@@ -1,0 +1,34 @@
+"""Drift: lldap is not as an earlier pass had brought it about."""
+
+from dataclasses import dataclass
+
+from controller.api import READY
+from controller.conditions import find
+from controller.metrics_objects import ObjectMetrics
+from controller.reasons import Reason
+from controller.resource import Resource
+from controller.statuswriter import is_ready
+
+
+@dataclass(slots=True)
+class Drift:
+    """What one pass finds of it. One thread."""
+
+    resource: Resource
+    metrics: ObjectMetrics
+    is_found: bool = False
+
+    def differs(self) -> None:
+        """Lldap is not as declared: that is drift if an earlier pass saw it as declared now."""
+        if not self.is_found and self._was_verified():
+            self.is_found = True
+            self.metrics.drift_found(self.resource.kind)
+
+    def repaired(self) -> None:
+        """Lldap is as declared: count it if it was not."""
+        if self.is_found:
+            self.metrics.drift_repaired(self.resource.kind)
+
+    def _was_verified(self) -> bool:
+        ready = find(self.resource.recorded, READY) or {}
+        return is_ready(self.resource.raw) and ready.get("reason") == Reason.VERIFIED
