@@ -3,11 +3,12 @@
 import contextlib
 
 from controller.api import LLDAP_MEMBERSHIP, DeletionPolicy
-from controller.cache import can_inherit, in_dry_run
+from controller.cache import in_dry_run
 from controller.drift import Drift
 from controller.edge import Edge
 from controller.events import EventReason
 from controller.finalizers import StaleObject
+from controller.heirs import heir_of
 from controller.indexes import pair
 from controller.instance import Instance, group_lock, group_name_lock, user_lock
 from controller.outcome import Outcome, converged
@@ -201,13 +202,10 @@ class MembershipReconciler:
 
     def _heir(self, resource: Resource, edge: Edge, group: str) -> Resource | None:
         """Another object that means the edge and can have it: it takes it over in place."""
-        rivals = self._instance.cache.claimants(LLDAP_MEMBERSHIP, pair(edge.user_id, group))
-        heirs = [
-            r
-            for r in rivals
-            if r.uid != resource.uid and can_inherit(r) and self._resolver.means(r) == edge
-        ]
-        return min(heirs, key=lambda r: (r.created, r.key), default=None)
+        claim = pair(edge.user_id, group)
+        rivals = self._instance.cache.claimants(LLDAP_MEMBERSHIP, claim)
+        others = [r for r in rivals if r.uid != resource.uid and self._resolver.means(r) == edge]
+        return heir_of(self._instance, LLDAP_MEMBERSHIP, claim, others)
 
     def _is_protected(self, resource: Resource, edge: Edge, group: str) -> bool:
         rules = self._instance.rules

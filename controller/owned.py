@@ -12,12 +12,10 @@ from controller.api import (
     InvalidSpec,
     Kind,
 )
-from controller.cache import can_inherit
 from controller.credentials import CredentialsError
 from controller.events import EventReason
 from controller.explain import closes_gate, explain_probe
-from controller.finalizers import ObjectGone, reread
-from controller.indexes import TARGET, indexes
+from controller.heirs import heir_of
 from controller.instance import Instance
 from controller.mark import Mark, Origin
 from controller.ownership import Standing, Target, recorded_origin
@@ -284,25 +282,10 @@ class Owned:
         return True
 
     def _heir(self, resource: Resource, claim: str) -> Resource | None:
-        heirs = [
-            rival
-            for rival in self._instance.cache.claimants(self._kind, claim)
-            if rival.namespace == resource.namespace and rival.uid != resource.uid
-        ]
-        heirs.sort(key=lambda heir: (heir.created, heir.key))
-        return next((heir for heir in heirs if self._inherits_now(heir, claim)), None)
-
-    def _inherits_now(self, heir: Resource, claim: str) -> bool:
-        """Whether it still claims the target, on the API server's own word.
-
-        The informer may not know yet that it is gone; then nobody would ever delete the target.
-        """
-        try:
-            reread(self._instance.kube, heir)
-        except ObjectGone:
-            return False
-        claims = indexes(self._kind, self._instance.rules.instance)[TARGET]
-        return can_inherit(heir) and claim in claims(heir.raw)
+        rivals = self._instance.cache.claimants(self._kind, claim)
+        others = [r for r in rivals if r.uid != resource.uid]
+        here = [r for r in others if r.namespace == resource.namespace]
+        return heir_of(self._instance, self._kind, claim, here)
 
 
 def _whose(target: Target) -> Reason:

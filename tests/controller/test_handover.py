@@ -225,6 +225,36 @@ def test_an_heir_that_changed_a_moment_ago_gets_nothing(change: str) -> None:
     assert not directory.has_group("devs") or directory.group_uuid("devs") != uuid
 
 
+def test_a_membership_that_went_a_moment_ago_keeps_nobody_in_a_group() -> None:
+    bed = Bed()
+    bed.user("alice")
+    bed.group("devs")
+    bed.membership("alice", "devs")
+    bed.settle()
+    bed.clock.advance(5)
+    bed.membership("alice", "devs", name="second")
+    bed.settle()
+    assert bed.ready("LldapMembership", "second") == ("False", "Conflict")
+
+    def gone_before(call: ApiCall) -> RawResponse | None:
+        if call.method == "GET" and call.path.endswith("/second"):
+            bed.api_transport.before = lambda _call: None
+            bed.admin.patch(
+                call.path,
+                {"metadata": {"finalizers": None}},
+                content_type="application/merge-patch+json",
+            )
+            bed.delete("LldapMembership", "second")
+        return None
+
+    bed.api_transport.before = gone_before
+    bed.delete("LldapMembership", "alice-devs")
+    bed.settle()
+    assert not bed.exists("LldapMembership", "alice-devs")
+    assert not bed.exists("LldapMembership", "second")
+    assert Directory(bed).members("devs") == set()
+
+
 def test_an_unclear_answer_about_the_heir_is_waited_for() -> None:
     bed = Bed()
     directory = Directory(bed)
