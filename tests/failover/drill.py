@@ -1,6 +1,7 @@
 """One failover after the other, and what is to hold in each."""
 
 import signal
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -99,7 +100,12 @@ class Drill:
     def _comes_back(self, leader: str, fault: Fault) -> None:
         """The old process ends by itself; a kubelet starts a new one."""
         replica = self._bed.replicas[leader]
-        code = replica.wait(SECONDS)
+        try:
+            code = replica.wait(SECONDS)
+        except subprocess.TimeoutExpired:
+            replica.send_signal(signal.SIGABRT)  # faulthandler writes what every thread does
+            replica.wait(SECONDS)
+            raise AssertionError(f"{leader} does not end: {replica.text()[-20_000:]}") from None
         assert code == fault.exit_code, f"{leader} ended with {code}: {replica.text()[-2000:]}"
         self._bed.step_clock(leader, 0)
         replica.start()
