@@ -133,7 +133,9 @@ def test_a_name_cannot_steer_the_terminal_or_forge_a_line(people: Log) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["\ud800 lone surrogate", 2**70, float("nan"), b"bytes", {"a": 1}, object()]
+    "value",
+    ["\ud800 lone surrogate", 2**70, float("nan"), b"bytes", {"a": 1}, object()],
+    ids=["lone surrogate", "big", "nan", "bytes", "dict", "object"],
 )
 def test_any_value_can_be_logged(lines: Log, value: object) -> None:
     with_fields(logger, value=value).info("%s", value)
