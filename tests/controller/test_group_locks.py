@@ -121,9 +121,12 @@ def test_a_deletion_sees_a_group_that_came_to_it_meanwhile(
     first, second = (bed.get("LldapGroup", name)["metadata"]["uid"] for name in ("team", "second"))
     mark = directory.group_mark("Team") or ""
     handed = mark.replace(first, second).replace("team-a/team", "team-a/second")
-    while_waiting(monkeypatch, bed, lambda: directory.set_group_mark("Team", handed))
+    number = str(group_ids(bed)["Team"])
+    waits = while_waiting(monkeypatch, bed, lambda: directory.set_group_mark("Team", handed))
     bed.delete("LldapGroup", "second")
     bed.run(2)
+    name = ("groupname", "team")
+    assert waits.locks[:2] == [(name,), (("group", number), name)]
     assert not bed.exists("LldapGroup", "second")
     assert directory.group_mark("Team") == mark  # handed back, not left to a dead mark
 

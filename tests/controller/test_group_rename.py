@@ -1,6 +1,6 @@
 """A changed displayName renames the group in place; a name that is taken is a conflict."""
 
-from sandbox.lldap.faults import lose_answer, lose_request, on
+from sandbox.lldap.faults import answer, lose_answer, on
 from tests.support.bed import Bed
 from tests.support.directory import Directory
 from tests.support.groups import (
@@ -9,6 +9,7 @@ from tests.support.groups import (
     attributes,
     before,
     crash_after,
+    database_error,
     edges,
     group_ids,
     group_named,
@@ -136,6 +137,32 @@ def test_a_rename_onto_a_name_that_was_taken_a_moment_ago_is_a_conflict() -> Non
     assert set(group_ids(bed)) == {"Red", "blue"}
 
 
+def test_a_rename_onto_the_name_that_an_older_object_waits_for_is_a_conflict() -> None:
+    bed = Bed()
+    bed.group("Blue", attributes=attributes(nosuch=["1"]))  # claims the name, and waits
+    bed.settle()
+    bed.clock.advance(5)
+    bed.group("Red")
+    bed.settle()
+    bed.clear_logs()
+    group_named(bed, "red", "Blue")
+    bed.run(60)
+    assert bed.ready("LldapGroup", "red") == CONFLICT
+    assert "team-a/blue" in bed.message("LldapGroup", "red")
+    assert bed.mutations() == []
+
+
+def test_a_rename_onto_the_name_that_a_younger_object_waits_for_is_done() -> None:
+    bed = bed_with("Red")
+    bed.clock.advance(5)
+    bed.group("Blue", attributes=attributes(nosuch=["1"]))
+    bed.settle()
+    group_named(bed, "red", "Blue")
+    bed.run(45)
+    assert bed.ready("LldapGroup", "red") == VERIFIED
+    assert bed.ready("LldapGroup", "blue") == CONFLICT
+
+
 def test_a_conflict_of_names_ends_when_the_other_group_goes() -> None:
     bed = bed_with("Red", "Blue")
     group_named(bed, "red", "Blue")
@@ -183,9 +210,10 @@ def test_who_waits_for_a_name_gets_it_soon_after_its_holder_was_renamed() -> Non
     group_named(bed, "second", "Red")
     bed.settle()
     assert bed.ready("LldapGroup", "second") == CONFLICT
-    bed.lldap.hooks.append(on("updateGroup", lose_request))
+    busy = answer(database_error("deadlock detected"))
+    bed.lldap.hooks.append(on("updateGroup", busy, times=3))  # later than second looks again
     group_named(bed, "red", "Blue")
-    bed.run(30)
+    bed.run(15)
     assert bed.ready("LldapGroup", "second") == VERIFIED
     assert set(group_ids(bed)) == {"Red", "Blue"}
 

@@ -1,7 +1,6 @@
 """Memberships: whom they mean, what they wait for, what they add."""
 
 import itertools
-from typing import Any
 
 import pytest
 
@@ -11,35 +10,22 @@ from tests.support.groups import (
     PENDING,
     VERIFIED,
     VIRTUAL,
+    alice_in_team,
     annotate,
     drift_of,
     edges,
     group_ids,
     group_named,
-    rename_by_hand,
 )
 
 DRY_RUN = {"lldap-operator.lukidoescode.com/dry-run": "true"}
-
-
-def ready_bed(**rules: Any) -> Bed:
-    """Alice in Team by an object; the logs begin after that."""
-    bed = Bed(**rules)
-    bed.user("alice")
-    bed.group("Team")
-    bed.membership("alice", "Team")
-    bed.run(15)
-    assert bed.ready("LldapMembership", "alice-team") == VERIFIED
-    bed.clear_logs()
-    bed.events.seen.clear()
-    return bed
 
 
 # --- the happy path --------------------------------------------------------------------------
 
 
 def test_a_membership_adds_the_user_and_records_both_ends_under_seal() -> None:
-    bed = ready_bed()
+    bed = alice_in_team()
     directory = Directory(bed)
     status = bed.get("LldapMembership", "alice-team")["status"]
     assert edges(bed) == {("alice", "Team")}
@@ -78,7 +64,7 @@ def test_any_order_of_creation_ends_ready_without_waiting(order: tuple[str, ...]
 
 
 def test_resolving_makes_no_call_and_an_edge_that_is_there_none_at_all() -> None:
-    bed = ready_bed()
+    bed = alice_in_team()
     bed.start()
     bed.run(5)
     assert "addUserToGroup" not in bed.mutations()
@@ -166,7 +152,7 @@ def test_objects_in_dry_run_do_not_count() -> None:
 
 
 def test_an_edge_that_is_there_stays_while_a_side_is_missing() -> None:
-    bed = ready_bed()
+    bed = alice_in_team()
     annotate(bed, "LldapUser", "alice", "dry-run", "true")
     bed.run(700)
     assert bed.ready("LldapMembership", "alice-team") == PENDING
@@ -178,7 +164,7 @@ def test_an_edge_that_is_there_stays_while_a_side_is_missing() -> None:
 
 
 def test_C06_an_edge_removed_by_hand_comes_back_once() -> None:
-    bed = ready_bed()
+    bed = alice_in_team()
     Directory(bed).remove("alice", "Team")
     bed.run(1300)
     assert edges(bed) == {("alice", "Team")}
@@ -188,7 +174,7 @@ def test_C06_an_edge_removed_by_hand_comes_back_once() -> None:
 
 
 def test_C06_a_user_deleted_by_hand_comes_back_into_its_groups() -> None:
-    bed = ready_bed()
+    bed = alice_in_team()
     before = bed.get("LldapMembership", "alice-team")["status"]["userUuid"]
     Directory(bed).delete_user("alice")
     bed.run(700)
@@ -197,7 +183,7 @@ def test_C06_a_user_deleted_by_hand_comes_back_into_its_groups() -> None:
 
 
 def test_D07_an_edge_that_no_object_names_is_left_alone() -> None:
-    bed = ready_bed()
+    bed = alice_in_team()
     directory = Directory(bed)
     directory.make_group("Hand")
     directory.add("alice", "Hand")
@@ -210,7 +196,7 @@ def test_D07_an_edge_that_no_object_names_is_left_alone() -> None:
 
 
 def test_a_new_value_of_reconcile_at_compares_with_lldap_itself() -> None:
-    bed = ready_bed()
+    bed = alice_in_team()
     Directory(bed).remove("alice", "Team")
     annotate(bed, "LldapMembership", "alice-team", "reconcile-at", "1")
     bed.settle()
@@ -269,85 +255,6 @@ def test_with_unmanaged_references_the_own_account_and_built_in_groups_do_not_co
     assert edges(bed) == {("hand", "lldap_strict_readonly")}
 
 
-# --- renames ---------------------------------------------------------------------------------
-
-
-def test_after_a_rename_the_new_membership_comes_before_the_old_one_goes() -> None:
-    bed = ready_bed()
-    group_named(bed, "team", "Crew")
-    bed.settle()
-    bed.membership("alice", "Crew")
-    bed.settle()
-    assert bed.ready("LldapMembership", "alice-crew") == VERIFIED
-    bed.delete("LldapMembership", "alice-team")
-    bed.settle()
-    assert edges(bed) == {("alice", "Crew")}
-    assert "removeUserFromGroup" not in bed.mutations()
-
-
-def test_after_a_rename_the_old_membership_alone_takes_its_edge_with_it() -> None:
-    bed = ready_bed()
-    group_named(bed, "team", "Crew")
-    bed.settle()
-    bed.delete("LldapMembership", "alice-team")
-    bed.settle()
-    assert edges(bed) == set()
-
-
-def moved(bed: Bed) -> None:
-    """Team is renamed to Crew, and another group is called Team now."""
-    group_named(bed, "team", "Crew")
-    bed.run(15)
-    group_named(bed, "second", "Team")
-    bed.run(15)
-
-
-def test_a_name_that_means_another_group_now_moves_the_edge() -> None:
-    bed = ready_bed()
-    moved(bed)
-    assert edges(bed) == {("alice", "Team")}
-    assert bed.get("LldapMembership", "alice-team")["status"]["groupId"] == group_ids(bed)["Team"]
-    assert bed.mutations()[-2:] == ["removeUserFromGroup", "addUserToGroup"]
-    assert drift_of(bed, "LldapMembership") == (0, 0)
-
-
-def test_a_former_edge_that_another_object_stands_for_stays() -> None:
-    bed = ready_bed()
-    group_named(bed, "team", "Crew")
-    bed.membership("alice", "Crew")
-    bed.run(15)
-    group_named(bed, "second", "Team")
-    bed.run(15)
-    assert edges(bed) == {("alice", "Crew"), ("alice", "Team")}
-
-
-def test_a_former_edge_of_another_account_of_that_name_stays() -> None:
-    bed = ready_bed()
-    directory = Directory(bed)
-    directory.delete_user("alice")
-    directory.make_user("alice", "Team")
-    moved(bed)
-    assert ("alice", "Crew") in edges(bed)
-    assert "removeUserFromGroup" not in bed.mutations()
-
-
-def test_a_former_edge_is_left_without_a_seal_and_a_warning_says_so() -> None:
-    bed = ready_bed()
-    bed.forge("LldapMembership", "alice-team", {"seal": None})
-    moved(bed)
-    assert edges(bed) == {("alice", "Crew"), ("alice", "Team")}
-    assert "RecordLost" in bed.events.reasons()
-    assert "removeUserFromGroup" not in bed.mutations()
-
-
-def test_a_group_renamed_by_hand_keeps_its_members() -> None:
-    bed = ready_bed()
-    rename_by_hand(bed, "Team", "Somebody")
-    bed.run(1300)
-    assert edges(bed) == {("alice", "Team")}
-    assert bed.mutations() == ["updateGroup"]
-
-
 # --- dry run ---------------------------------------------------------------------------------
 
 
@@ -383,7 +290,7 @@ def test_a_membership_in_dry_run_claims_nothing() -> None:
 
 
 def test_deleting_a_dry_run_membership_waits_while_its_edge_is_there() -> None:
-    bed = ready_bed()
+    bed = alice_in_team()
     annotate(bed, "LldapMembership", "alice-team", "dry-run", "true")
     bed.delete("LldapMembership", "alice-team")
     bed.run(30)

@@ -12,7 +12,7 @@ from sandbox.lldap.faults import Hook, lose_answer, lose_request, on, postpone
 from tests.support.bed import Bed
 from tests.support.directory import Directory
 from tests.support.groups import (
-    VERIFIED,
+    alice_in_team,
     annotate,
     before,
     crash_after,
@@ -25,21 +25,8 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 MEMBERSHIP_CRD = f"{CRDS}/lldapmemberships.lldap-operator.lukidoescode.com"
 
 
-def ready_bed(*, user: str = "Delete", group: str = "Delete", membership: str | None = None) -> Bed:
-    bed = Bed()
-    bed.user("alice", deletionPolicy=user)
-    bed.group("Team", deletionPolicy=group)
-    spec = {} if membership is None else {"deletionPolicy": membership}
-    bed.membership("alice", "Team", **spec)
-    bed.run(15)
-    assert bed.ready("LldapMembership", "alice-team") == VERIFIED
-    bed.clear_logs()
-    bed.events.seen.clear()
-    return bed
-
-
 def test_the_edge_goes_with_the_membership() -> None:
-    bed = ready_bed()
+    bed = alice_in_team()
     bed.delete("LldapMembership", "alice-team")
     bed.settle()
     assert edges(bed) == set()
@@ -48,7 +35,7 @@ def test_the_edge_goes_with_the_membership() -> None:
 
 
 def test_with_retain_the_edge_stays() -> None:
-    bed = ready_bed(membership="Retain")
+    bed = alice_in_team(membership="Retain")
     bed.delete("LldapMembership", "alice-team")
     bed.settle()
     assert not bed.exists("LldapMembership", "alice-team")
@@ -57,7 +44,7 @@ def test_with_retain_the_edge_stays() -> None:
 
 
 def test_C05_an_edge_that_is_gone_already_holds_nothing_up() -> None:
-    bed = ready_bed()
+    bed = alice_in_team()
     Directory(bed).remove("alice", "Team")
     bed.delete("LldapMembership", "alice-team")
     bed.settle()
@@ -66,7 +53,7 @@ def test_C05_an_edge_that_is_gone_already_holds_nothing_up() -> None:
 
 
 def test_C05_a_removal_that_somebody_else_makes_at_the_same_time_is_success() -> None:
-    bed = ready_bed()
+    bed = alice_in_team()
     directory = Directory(bed)
     hook = before("removeUserFromGroup", lambda: directory.remove("alice", "Team"))
     bed.lldap.hooks.append(hook)
@@ -78,7 +65,7 @@ def test_C05_a_removal_that_somebody_else_makes_at_the_same_time_is_success() ->
 
 @pytest.mark.parametrize("which", ["user", "group", "both"])
 def test_an_end_that_is_gone_already_holds_nothing_up(which: str) -> None:
-    bed = ready_bed()
+    bed = alice_in_team()
     if which != "group":
         Directory(bed).delete_user("alice")
     if which != "user":
@@ -90,7 +77,7 @@ def test_an_end_that_is_gone_already_holds_nothing_up(which: str) -> None:
 
 
 def test_another_account_of_that_name_keeps_its_place() -> None:
-    bed = ready_bed()
+    bed = alice_in_team()
     annotate(bed, "LldapUser", "alice", "paused", "true")
     directory = Directory(bed)
     directory.delete_user("alice")
@@ -103,7 +90,7 @@ def test_another_account_of_that_name_keeps_its_place() -> None:
 
 
 def test_another_group_of_that_name_keeps_its_members() -> None:
-    bed = ready_bed()
+    bed = alice_in_team()
     annotate(bed, "LldapGroup", "team", "paused", "true")
     directory = Directory(bed)
     directory.delete_group("Team")
@@ -129,7 +116,7 @@ def test_the_edge_goes_in_whatever_order_the_three_go(
 ) -> None:
     """With Retain on an end that is deleted first too: by the record."""
     user, group = policies
-    bed = ready_bed(user=user, group=group)
+    bed = alice_in_team(user=user, group=group)
     Directory(bed).make_user("guest", "Team")
     names = {**KINDS, "membership": ("LldapMembership", "alice-team")}
     for what in order:
@@ -146,7 +133,7 @@ def test_the_edge_goes_in_whatever_order_the_three_go(
 
 
 def test_a_retained_group_that_was_renamed_since_loses_the_edge_too() -> None:
-    bed = ready_bed(group="Retain")
+    bed = alice_in_team(group="Retain")
     bed.delete("LldapGroup", "team")
     bed.settle()
     rename_by_hand(bed, "Team", "Crew")
@@ -158,7 +145,7 @@ def test_a_retained_group_that_was_renamed_since_loses_the_edge_too() -> None:
 
 
 def test_with_a_forged_record_the_edge_of_a_retained_user_stays() -> None:
-    bed = ready_bed(user="Retain")
+    bed = alice_in_team(user="Retain")
     bed.delete("LldapUser", "alice")
     bed.settle()
     bed.forge("LldapMembership", "alice-team", {"seal": "0" * 64})
@@ -172,7 +159,7 @@ def test_with_a_forged_record_the_edge_of_a_retained_user_stays() -> None:
 
 
 def test_an_uninstall_takes_nobody_out_of_a_group() -> None:
-    bed = ready_bed()
+    bed = alice_in_team()
     bed.admin.delete(MEMBERSHIP_CRD)
     bed.run(15)
     assert edges(bed) == {("alice", "Team")}
@@ -180,7 +167,7 @@ def test_an_uninstall_takes_nobody_out_of_a_group() -> None:
 
 
 def test_a_removal_waits_while_the_api_server_does_not_say_whether_it_is_an_uninstall() -> None:
-    bed = ready_bed()
+    bed = alice_in_team()
 
     def fail(call: Call) -> None:
         if "customresourcedefinitions" in call.path:
@@ -202,7 +189,7 @@ def test_a_removal_waits_while_the_api_server_does_not_say_whether_it_is_an_unin
 
 @pytest.mark.parametrize("fault", [lose_answer, lose_request])
 def test_a_lost_answer_to_the_removal_ends_without_the_edge(fault: Hook) -> None:
-    bed = ready_bed()
+    bed = alice_in_team()
     bed.lldap.hooks.append(on("removeUserFromGroup", fault))
     bed.delete("LldapMembership", "alice-team")
     bed.run(30)
@@ -212,7 +199,7 @@ def test_a_lost_answer_to_the_removal_ends_without_the_edge(fault: Hook) -> None
 
 def test_an_edge_that_a_crash_kept_from_the_record_goes_with_the_object() -> None:
     """The names mean another group now; the operator dies before it writes that down."""
-    bed = ready_bed()
+    bed = alice_in_team()
     group_named(bed, "team", "Crew")
     bed.run(15)
     group_named(bed, "second", "Team")

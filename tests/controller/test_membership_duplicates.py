@@ -103,6 +103,16 @@ def test_an_object_that_does_nothing_inherits_nothing(annotation: str) -> None:
     assert edges(bed) == set()
 
 
+def test_an_object_in_conflict_leaves_the_edge_to_a_holder_that_is_paused() -> None:
+    bed = bed_with_two()
+    annotate(bed, "LldapMembership", "first", "paused")
+    bed.settle()
+    bed.delete("LldapMembership", "second")
+    bed.settle()
+    assert not bed.exists("LldapMembership", "second")
+    assert edges(bed) == {("alice", "Team")}
+
+
 def test_a_membership_that_means_nothing_keeps_nobody_from_the_pair() -> None:
     """In team-b there is no alice: its older object claims no pair."""
     bed = Bed()

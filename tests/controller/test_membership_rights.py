@@ -85,6 +85,23 @@ def test_another_object_beside_the_virtual_one_does_not_shadow_it() -> None:
     assert edges(bed) == {("carol", "lldap_admin")}
 
 
+@pytest.mark.parametrize("unmanaged", [False, True])
+def test_nothing_but_the_virtual_object_stands_for_a_built_in_group(unmanaged: bool) -> None:
+    """While it is in dry-run it claims nothing: neither another object nor the bare name counts."""
+    bed = Bed(allow_unmanaged_references=unmanaged)
+    bed.settle()
+    dry = {"lldap-operator.lukidoescode.com/dry-run": "true"}
+    virtual = "default--lldap-admin"
+    bed.apply("LldapGroup", virtual, {"displayName": "lldap_admin"}, VIRTUAL, annotations=dry)
+    bed.user("carol", VIRTUAL)
+    if not unmanaged:
+        bed.apply("LldapGroup", "shadow", {"displayName": "lldap_admin"}, VIRTUAL)
+    bed.membership("carol", "lldap_admin", VIRTUAL, name="m")
+    bed.run(30)
+    assert bed.ready("LldapMembership", "m", VIRTUAL) == PENDING
+    assert edges(bed) == set()
+
+
 def test_an_edge_in_a_built_in_group_that_was_made_by_hand_stays() -> None:
     bed = Bed()
     directory = Directory(bed)
@@ -94,6 +111,22 @@ def test_an_edge_in_a_built_in_group_that_was_made_by_hand_stays() -> None:
     bed.membership("alice", "Team")
     bed.run(700)
     assert ("hand", "lldap_admin") in edges(bed)
+
+
+def test_a_namespace_that_is_no_longer_the_virtual_one_changes_no_built_in_edge() -> None:
+    bed = Bed(virtual_group_namespace="team-b")
+    bed.user("carol", "team-b")
+    bed.membership("carol", "lldap_password_manager", "team-b", name="m")
+    bed.run(15)
+    assert edges(bed) == {("carol", "lldap_password_manager")}
+    bed.start(rules={"virtual_group_namespace": VIRTUAL})
+    bed.run(15)
+    assert bed.ready("LldapMembership", "m", "team-b") == REFUSED
+    bed.delete("LldapMembership", "m", "team-b")
+    bed.run(5)
+    assert not bed.exists("LldapMembership", "m", "team-b")
+    assert edges(bed) == {("carol", "lldap_password_manager")}
+    assert "LeftAlone" in bed.events.reasons()
 
 
 # --- the operator's own account --------------------------------------------------------------

@@ -64,6 +64,25 @@ def _drop_rules(schema: dict[str, Any]) -> None:
         _drop_rules(schema["items"])
 
 
+def alice_in_team(
+    *,
+    user: str = "Delete",
+    group: str = "Delete",
+    membership: str = "Delete",
+    **rules: Any,
+) -> Bed:
+    """Alice is in Team by team-a/alice-team, with these deletionPolicies; the logs begin then."""
+    bed = Bed(**rules)
+    bed.user("alice", deletionPolicy=user)
+    bed.group("Team", deletionPolicy=group)
+    bed.membership("alice", "Team", deletionPolicy=membership)
+    bed.run(15)
+    assert bed.ready("LldapMembership", "alice-team") == VERIFIED
+    bed.clear_logs()
+    bed.events.seen.clear()
+    return bed
+
+
 # --- what happens behind everybody's back ----------------------------------------------------
 
 
