@@ -19,6 +19,7 @@ from tests.support.groups import (
     make_attribute,
     schema_named,
 )
+from tests.support.waiting import while_waiting
 
 MISMATCH = ("False", "SchemaMismatch")
 REFUSED = ("BuiltInConflict", "InvalidSpec")
@@ -145,6 +146,24 @@ def test_another_type_that_came_to_the_other_target_a_moment_ago_is_a_mismatch()
     schema_named(bed, "s")
     bed.settle()
     assert ready(bed) == MISMATCH
+
+
+def test_another_type_that_came_while_it_waited_for_its_locks_is_a_mismatch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It holds the name on both targets: two threads cannot add two types at once."""
+    bed = Bed()
+    bed.group("any")
+    bed.settle()
+    bed.clear_logs()
+    waits = while_waiting(
+        monkeypatch, bed, lambda: make_attribute(bed, "department", "INTEGER", group=True)
+    )
+    schema_named(bed, "s")
+    bed.settle()
+    assert ready(bed) == MISMATCH
+    assert bed.mutations() == []
+    assert waits.locks == [(("attribute", "User/department"), ("attribute", "Group/department"))]
 
 
 def test_the_same_type_on_both_targets_is_fine() -> None:

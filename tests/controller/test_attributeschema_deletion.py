@@ -226,6 +226,9 @@ def test_an_attribute_of_another_shape_stays_and_a_warning_says_so() -> None:
     with bed.lldap.database() as store:
         store.state.users.delete_attribute("department")
     make_attribute(bed, "department", "INTEGER")
+    Directory(bed).make_user("hand", department="42")
+    bed.start()
+    bed.settle()
     delete(bed)
     bed.settle()
     assert not bed.exists("LldapAttributeSchema", "s")

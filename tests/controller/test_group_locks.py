@@ -1,11 +1,7 @@
 """What was decided before a lock was had is decided again under it: lldap may have changed."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-
 import pytest
 
-from controller.locks import Key, KeyedLocks
 from tests.support.bed import Bed
 from tests.support.directory import Directory
 from tests.support.groups import (
@@ -17,40 +13,7 @@ from tests.support.groups import (
     group_named,
     rename_by_hand,
 )
-
-
-class Waits:
-    """Lets something happen in lldap, and in the mirror, while a pass waits for its locks."""
-
-    def __init__(self, bed: Bed, action: Callable[[], None]) -> None:
-        self.bed, self.action, self.locks = bed, action, list[tuple[Key, ...]]()
-
-    @contextmanager
-    def hold(
-        self, locks: KeyedLocks, exclusive: Iterable[Key], shared: Iterable[Key]
-    ) -> Iterator[None]:
-        wanted = tuple(exclusive)
-        if not self.locks:
-            self.action()
-            self.bed.operator.instance.refresh()
-        self.locks.append(wanted)
-        with _HOLD(locks, wanted, shared):
-            yield
-
-
-_HOLD = KeyedLocks.hold
-
-
-def while_waiting(monkeypatch: pytest.MonkeyPatch, bed: Bed, action: Callable[[], None]) -> Waits:
-    waits = Waits(bed, action)
-
-    def hold(
-        locks: KeyedLocks, exclusive: Iterable[Key], shared: Iterable[Key] = ()
-    ) -> AbstractContextManager[None]:
-        return waits.hold(locks, exclusive, shared)
-
-    monkeypatch.setattr(KeyedLocks, "hold", hold)
-    return waits
+from tests.support.waiting import while_waiting
 
 
 def test_a_group_that_came_meanwhile_is_taken_under_its_own_locks(
