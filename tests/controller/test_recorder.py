@@ -31,7 +31,7 @@ def reference(name: str = "alice", namespace: str = "team-a") -> ObjectReference
     )
 
 
-def refused(code: int, reason: str, **more: Any) -> StatusError:  # noqa: ANN401 -- passed on
+def refused(code: int, reason: str, **more: Any) -> StatusError:
     return StatusError(code, reason, "no", body_is_status=True, **more)
 
 
