@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from controller.migrate.drafts import Attributes, Content
 from controller.migrate.report import Report
 from controller.migrate.text import quoted
-from lldap.names import attribute_key, group_key, user_key
+from lldap.names import BUILT_IN_GROUPS, attribute_key, group_key, user_key
 
 Names = Collection[str]
 
@@ -26,7 +26,7 @@ class Selection:
 
     def of(self, content: Content, report: Report) -> Content:
         """What of `content` is selected; a pattern that nothing matches is reported."""
-        known = {group for _, group in content.edges}.union(content.groups)
+        known = BUILT_IN_GROUPS.union(content.groups)
         users = _matching("user", content.users, map(user_key, self.users), report)
         groups = _matching("group", known, map(group_key, self.groups), report)
         if self.users and not self.groups:

@@ -297,6 +297,10 @@ def test_a_built_in_group_can_be_selected() -> None:
     }
 
 
+def test_a_built_in_group_without_members_is_none_that_is_misspelt() -> None:
+    assert exported(Bed(), groups=["lldap_password_manager"]).left_out == []
+
+
 def test_an_attribute_comes_with_its_values_and_no_other() -> None:
     bed = Bed()
     client = client_of(bed)
