@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
 
 import yaml
@@ -64,7 +64,9 @@ def _metadata() -> dict[str, Value]:
     return found
 
 
+@cache
 def _builtin() -> dict[str, Value]:
+    """What the package says of the built-in kinds. Shared: nobody changes it."""
     text = files(__package__).joinpath("builtin.yaml").read_text()
     found: dict[str, Value] = yaml.load(text, Loader=yaml.CSafeLoader)
     return found

@@ -1,6 +1,7 @@
 """The whole operator in one thread, over the sandbox's two stores, with a clock that is stepped."""
 
 import base64
+import functools
 import os
 import random
 from pathlib import Path
@@ -34,6 +35,17 @@ CALL_SECONDS = 8.0
 CLUSTER = "cluster-1"
 NAMESPACES = ("lldap-system", "team-a", "team-b")
 PLURALS = {kind.kind: kind.plural for kind in KINDS}
+
+
+@functools.cache
+def _definitions() -> list[Object]:
+    """The CRDs: read once, and never changed."""
+    documents = [
+        document
+        for path in sorted((ROOT / "deploy/crds").glob("*.yaml"))
+        for document in yaml.load_all(path.read_text(), Loader=yaml.CSafeLoader)
+    ]
+    return [each for each in documents if each and each["kind"] == "CustomResourceDefinition"]
 
 
 class RecordedEvents(ObjectEvents):
@@ -73,12 +85,8 @@ class Bed:
         self.start()
 
     def _install(self) -> None:
-        for path in sorted((ROOT / "deploy/crds").glob("*.yaml")):
-            for document in yaml.safe_load_all(path.read_text()):
-                if document and document["kind"] == "CustomResourceDefinition":
-                    self.admin.post(
-                        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", document
-                    )
+        for document in _definitions():
+            self.admin.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", document)
         self.clock.advance(5)
         self.api.step()
         for name in NAMESPACES:
