@@ -163,7 +163,7 @@ def test_every_kind_reports_in_one_shape(kind: Kind) -> None:
 
 
 @each_kind
-def test_e11_tools_that_uninstall_or_prune_leave_the_crd(kind: Kind) -> None:
+def test_E11_tools_that_uninstall_or_prune_leave_the_crd(kind: Kind) -> None:
     annotations = custom_resource_definition(kind)["metadata"]["annotations"]
     assert annotations["helm.sh/resource-policy"] == "keep"
     assert "Prune=false" in annotations["argocd.argoproj.io/sync-options"]

@@ -92,13 +92,13 @@ def test_a_spec_that_is_no_object_is_invalid(kind: Kind, spec: object) -> None:
         PARSERS[kind]({})
 
 
-def test_c07_an_alias_of_a_field_is_invalid_and_the_text_says_where_to_set_it() -> None:
+def test_C07_an_alias_of_a_field_is_invalid_and_the_text_says_where_to_set_it() -> None:
     spec = changed(LLDAP_USER, attributes("department", "Mail"))
     with pytest.raises(InvalidSpec, match=r"spec\.attributes\[1\]\.name: set spec\.email"):
         UserSpec.parse({"spec": spec})
 
 
-def test_a13_a_built_in_attribute_cannot_be_declared() -> None:
+def test_A13_a_built_in_attribute_cannot_be_declared() -> None:
     for name in ("mail", "Avatar", "uuid"):
         spec = SPECS[LLDAP_ATTRIBUTE_SCHEMA] | {"attributeName": name}
         with pytest.raises(InvalidSpec, match=r"spec\.attributeName: lldap has a built-in"):

@@ -243,14 +243,14 @@ def test_what_the_crds_refuse_is_an_invalid_spec(
 
 @pytest.mark.envtest
 @accepted_cases
-def test_k02_the_crds_let_through(admin: Api, kind: Kind, changes: dict[str, Any]) -> None:
+def test_K02_the_crds_let_through(admin: Api, kind: Kind, changes: dict[str, Any]) -> None:
     answer = admin.create(kind, manifest(kind, DRY_RUN, changed(kind, changes)), dryRun="All")
     assert (answer.status, answer.warning) == (201, ""), answer.body
 
 
 @pytest.mark.envtest
 @refused_cases
-def test_k02_the_crds_refuse_and_say_what_to_do(
+def test_K02_the_crds_refuse_and_say_what_to_do(
     admin: Api, kind: Kind, changes: dict[str, Any], field: str, says: str
 ) -> None:
     answer = admin.create(kind, manifest(kind, DRY_RUN, changed(kind, changes)), dryRun="All")

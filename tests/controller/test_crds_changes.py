@@ -159,7 +159,7 @@ def test_a_null_secret_reference_counts_as_none(admin: Api) -> None:
 
 
 @pytest.mark.envtest
-def test_k07_a_field_of_another_version_is_no_error_to_who_does_not_ask_for_one(
+def test_K07_a_field_of_another_version_is_no_error_to_who_does_not_ask_for_one(
     admin: Api, key: Key
 ) -> None:
     spec = changed(LLDAP_USER, {"nextYear": "yes"})

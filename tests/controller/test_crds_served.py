@@ -122,7 +122,7 @@ def test_a_status_of_another_shape_is_refused(
 
 @pytest.mark.envtest
 @pytest.mark.parametrize("kind", KINDS, ids=case_id)
-def test_k01_the_crd_is_established_and_structural(admin: Api, kind: Kind) -> None:
+def test_K01_the_crd_is_established_and_structural(admin: Api, kind: Kind) -> None:
     crd = admin.call(
         "GET", f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{kind.crd_name}"
     )
@@ -213,7 +213,7 @@ def test_the_category_and_the_short_name_are_served(admin: Api, kind: Kind) -> N
 
 @pytest.mark.envtest
 @pytest.mark.parametrize("kind", KINDS, ids=case_id)
-def test_k06_the_finalizer_is_taken_without_a_warning(admin: Api, key: Key, kind: Kind) -> None:
+def test_K06_the_finalizer_is_taken_without_a_warning(admin: Api, key: Key, kind: Kind) -> None:
     obj = manifest(kind, Key(key.namespace, "x" * 253), SPECS[kind], finalizers=[kind.finalizer])
     answer = admin.create(kind, obj)
     assert (answer.status, answer.warning) == (201, "")

@@ -55,7 +55,7 @@ def _policy(policy: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("by_hand", [False, True])
 @pytest.mark.parametrize("policy", ["", "Delete", "Retain"])
-def test_in_the_same_namespace_the_account_stays_whatever_the_holder_says(
+def test_D01_in_the_same_namespace_the_account_stays_whatever_the_holder_says(
     policy: str, by_hand: bool
 ) -> None:
     bed = Bed(adoption=Adoption.ALWAYS)

@@ -237,7 +237,7 @@ def test_the_records_of_another_server_delete_nothing() -> None:
 
 
 @pytest.mark.parametrize("running", [True, False])
-def test_a_label_change_leaves_lldap_as_it_is_but_for_the_mark(running: bool) -> None:
+def test_D06_a_label_change_leaves_lldap_as_it_is_but_for_the_mark(running: bool) -> None:
     bed = Bed()
     other = BesideBed(bed, "other", lldap=another_lldap(), instance="other")
     bed.user("alice", deletionPolicy="Delete")

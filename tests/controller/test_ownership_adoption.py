@@ -19,7 +19,7 @@ def adopted(bed: Bed, kind: str, name: str, namespace: str) -> bool:
 @pytest.mark.parametrize("namespace", ["team-a", VIRTUAL])
 @pytest.mark.parametrize("built_in", ["", *BUILT_IN])
 @pytest.mark.parametrize("adoption", Adoption)
-def test_a_hand_made_user_is_adopted_by_the_setting(
+def test_D02_a_hand_made_user_is_adopted_by_the_setting(
     adoption: Adoption, built_in: str, namespace: str
 ) -> None:
     bed = Bed(adoption=adoption)
@@ -171,7 +171,7 @@ def test_the_namespace_of_the_virtual_groups_manages_admins() -> None:
 
 @pytest.mark.parametrize("namespace", ["team-a", VIRTUAL])
 @pytest.mark.parametrize("name", ["admin", "Admin", "ADMIN"])
-def test_the_operators_own_account_is_in_no_objects_hands(name: str, namespace: str) -> None:
+def test_D03_the_operators_own_account_is_in_no_objects_hands(name: str, namespace: str) -> None:
     bed = Bed(adoption=Adoption.ALWAYS)
     directory = Directory(bed)
     bed.user("bystander")
@@ -205,7 +205,7 @@ def test_the_operators_own_account_is_in_no_objects_hands(name: str, namespace: 
 
 @pytest.mark.parametrize("name", [*BUILT_IN, "LLDAP_Admin"])
 @pytest.mark.parametrize("namespace", ["team-a", VIRTUAL])
-def test_a_built_in_group_is_in_no_objects_hands(name: str, namespace: str) -> None:
+def test_D03_a_built_in_group_is_in_no_objects_hands(name: str, namespace: str) -> None:
     bed = Bed(adoption=Adoption.ALWAYS)
     directory = Directory(bed)
     bed.user("bystander")

@@ -23,7 +23,7 @@ def user_twice(bed: Bed, first: str = "team-b", second: str = "team-a") -> None:
     bed.settle()
 
 
-def test_the_older_object_has_the_account_and_the_other_names_it(bed: Bed) -> None:
+def test_D01_the_older_object_has_the_account_and_the_other_names_it(bed: Bed) -> None:
     user_twice(bed)
     assert bed.ready("LldapUser", "eva", "team-b") == ("True", "Verified")
     assert bed.ready("LldapUser", "eva", "team-a") == ("False", "Conflict")
@@ -33,7 +33,7 @@ def test_the_older_object_has_the_account_and_the_other_names_it(bed: Bed) -> No
     assert user.columns["mail"] == "eva@first.example"
 
 
-def test_names_that_differ_in_letter_case_are_one(bed: Bed) -> None:
+def test_D01_names_that_differ_in_letter_case_are_one(bed: Bed) -> None:
     bed.user("eva", "team-a")
     bed.group("Devs", "team-a")
     bed.settle()
@@ -67,7 +67,7 @@ def test_who_has_the_account_keeps_it_against_an_older_object(bed: Bed) -> None:
     assert bed.ready("LldapUser", "eva", "team-a") == ("False", "Conflict")
 
 
-def test_nothing_that_the_loser_does_touches_lldap(bed: Bed) -> None:
+def test_D01_nothing_that_the_loser_does_touches_lldap(bed: Bed) -> None:
     user_twice(bed)
     before = Directory(bed).dump()
     bed.clear_logs()
@@ -93,7 +93,7 @@ def test_the_loser_goes_with_a_warning_and_is_counted(bed: Bed) -> None:
     assert left == 1
 
 
-def test_the_order_is_the_same_after_a_restart(bed: Bed) -> None:
+def test_D01_the_order_is_the_same_after_a_restart(bed: Bed) -> None:
     user_twice(bed)
     bed.start()
     bed.settle()

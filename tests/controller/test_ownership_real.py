@@ -32,7 +32,7 @@ def fill(bed: RealBed) -> None:
     bed.settle()
 
 
-def test_of_two_objects_the_older_has_the_account_and_hands_it_over(crds: ControlPlane) -> None:
+def test_D01_of_two_objects_the_older_has_the_account_and_hands_it_over(crds: ControlPlane) -> None:
     with RealBed(crds) as bed:
         directory = Directory(bed)
         fill(bed)
@@ -59,7 +59,9 @@ def test_a_deletion_deletes(crds: ControlPlane) -> None:
         assert not Directory(bed).has_group("devs")
 
 
-def test_the_deletion_of_a_namespace_carries_out_what_its_objects_say(crds: ControlPlane) -> None:
+def test_E06_the_deletion_of_a_namespace_carries_out_what_its_objects_say(
+    crds: ControlPlane,
+) -> None:
     with RealBed(crds) as bed:
         fill(bed)
         bed.admin.delete("/api/v1/namespaces/team-a")
@@ -98,7 +100,7 @@ def own_plane() -> Iterator[ControlPlane]:
         yield plane
 
 
-def test_the_deletion_of_the_crds_empties_nothing(own_plane: ControlPlane) -> None:
+def test_E11_the_deletion_of_the_crds_empties_nothing(own_plane: ControlPlane) -> None:
     with RealBed(own_plane) as bed:
         fill(bed)
         for kind in KINDS:

@@ -125,7 +125,7 @@ def test_another_value_of_the_label_is_denied(admin: Api, key: Key, value: str) 
 
 @pytest.mark.envtest
 @pytest.mark.parametrize("value", ["other", "", None])
-def test_the_label_once_set_does_not_change_or_go(
+def test_D06_the_label_once_set_does_not_change_or_go(
     operator: Api, key: Key, value: str | None
 ) -> None:
     obj = users_object(key)

@@ -163,7 +163,7 @@ def test_nothing_is_left_in_lldap_but_what_it_brings_and_the_mark(
     assert "busy" not in state.users.stored
 
 
-def test_no_request_was_refused(life: Life, cluster: Cluster, account: User) -> None:
+def test_K03_no_request_was_refused(life: Life, cluster: Cluster, account: User) -> None:
     entries = cluster.audited(account.name)
     assert len(entries) > 100
     refused = [entry for entry in entries if entry["responseStatus"]["code"] in {401, 403}]
@@ -199,7 +199,7 @@ def covers(granted: Right, request: Right) -> bool:
     )
 
 
-def test_the_rights_used_are_the_rights_granted(
+def test_K03_the_rights_used_are_the_rights_granted(
     life: Life, cluster: Cluster, account: User
 ) -> None:
     enough = {"LLDAP_URL": "http://l", "LLDAP_ADMIN_PASSWORD": "x", "POD_NAMESPACE": HOME}

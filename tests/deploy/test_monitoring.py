@@ -87,7 +87,7 @@ def test_the_dashboard_in_the_config_map_is_the_one_to_import() -> None:
 # --- promtool ------------------------------------------------------------------------------------
 
 
-def test_each_alert_has_a_case_where_it_fires_and_one_where_it_does_not() -> None:
+def test_M04_each_alert_has_a_case_where_it_fires_and_one_where_it_does_not() -> None:
     steady, *faults = yaml.safe_load(CASES.read_text())["tests"]
     assert not [look for look in steady["promql_expr_test"] if look["exp_samples"]]
     fires: set[str] = set()
@@ -122,7 +122,7 @@ def test_prometheus_takes_the_rules(tmp_path: Path) -> None:
     assert f"{len(alerts())} rules found" in said
 
 
-def test_the_alerts_fire_when_they_should_and_else_not(tmp_path: Path) -> None:
+def test_M04_the_alerts_fire_when_they_should_and_else_not(tmp_path: Path) -> None:
     (tmp_path / "rules.yaml").write_text(rule_file())
     shutil.copy(CASES, tmp_path / "alerts.yaml")
     assert "SUCCESS" in _promtool("test", "rules", "alerts.yaml", folder=tmp_path)

@@ -67,7 +67,7 @@ def end_namespace(cluster: Cluster, team: People) -> None:
     wait_until(lambda: not team.api.call("GET", path).ok, f"an end of {team.namespace}", 30.0)
 
 
-def test_a_watched_namespace_may_come_go_and_come_again(
+def test_E07_a_watched_namespace_may_come_go_and_come_again(
     installed: Cluster, stack: ExitStack, tmp_path: Path
 ) -> None:
     account = installed.account(HOME, "lldap-operator")
@@ -137,7 +137,7 @@ def test_rights_end_at_the_watched_namespaces(installed: Cluster) -> None:
             assert session.get(installed.url + path, timeout=10).status_code == 403
 
 
-def test_with_rights_everywhere_a_namespace_goes_with_its_objects(
+def test_E06_with_rights_everywhere_a_namespace_goes_with_its_objects(
     installed: Cluster, stack: ExitStack, tmp_path: Path
 ) -> None:
     installed.kubectl("apply", "--server-side", "--force-conflicts", "-k", "deploy/operator")
@@ -146,14 +146,23 @@ def test_with_rights_everywhere_a_namespace_goes_with_its_objects(
     stack.enter_context(namespace_controller(installed))
     for _ in range(2):
         team = stack.enter_context(people(installed, "team-brief"))
-        team.user("alice", deletionPolicy="Delete")
-        team.group("staff", deletionPolicy="Delete")
-        team.membership("alice", "staff")
-        team.wait("LldapMembership", "alice-staff")
+        fill(team)
         end_namespace(installed, team)
         directory = lldap.directory()
-        assert "alice" not in directory["users"]
+        assert set(directory["users"]) == {"admin"}
         assert "staff" not in {each["display_name"] for each in directory["groups"].values()}
+
+
+def fill(team: People) -> None:
+    """Twenty objects of all kinds."""
+    names = [f"person-{n}" for n in range(9)]
+    team.attribute("badge", deletionPolicy="Delete")
+    team.group("staff", deletionPolicy="Delete")
+    for name in names:
+        team.user(name, deletionPolicy="Delete", attributes=[{"name": "badge", "value": [name]}])
+        team.membership(name, "staff")
+    for name in names:
+        team.wait("LldapMembership", f"{name}-staff")
 
 
 def test_two_instances_serve_each_their_own_objects_and_lldap(

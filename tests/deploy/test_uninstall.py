@@ -122,7 +122,7 @@ def release(cluster: Cluster, url: str = "") -> subprocess.CompletedProcess[str]
 
 @pytest.mark.parametrize("operator", ["alive", "killed", "stopped"])
 @pytest.mark.parametrize("what", DELETED)
-def test_lldap_holds_all_and_after_release_nothing_is_left_terminating(
+def test_E11_lldap_holds_all_and_after_release_nothing_is_left_terminating(
     cluster: Cluster, people: People, tmp_path: Path, what: str, operator: str
 ) -> None:
     lldap = new_lldap()
