@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
 BENCH := build/bench-venv
 
-.PHONY: help demo test quick check lint types imports failover generate lock bench bench-full clean
+.PHONY: help demo test quick check lint types imports failover docs generate lock bench bench-full clean
 
 help: ## what can be made here
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -39,6 +39,9 @@ imports: $(STAMP)
 
 failover: $(STAMP) ## 200 forced failovers of two replicas, half an hour; COUNT=, SEED=
 	$(BIN)/python -m tests.failover --count $(or $(COUNT),200) $(if $(SEED),--seed $(SEED))
+
+docs: $(STAMP) ## the site of docs/, strictly, into build/site
+	$(BIN)/mkdocs build --strict
 
 generate: $(STAMP) ## write again what the code can generate: CRDs, reference pages
 	$(BIN)/python -m controller.generate

@@ -1,0 +1,51 @@
+"""The pages that need a whole cluster, one after the other, on a real API server."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sandbox.controlplane import ASSETS_VARIABLE
+from tests.docs.test_walks import ON_A_CLUSTER
+from tests.support.cluster import Cluster, wait_until
+from tests.support.docnodes import ClusterWalk, cluster_walk
+from tests.support.docpages import DOCS
+from tests.support.kustomize import KUBECTL, NO_KUBECTL
+
+pytestmark = [pytest.mark.slow, pytest.mark.envtest, pytest.mark.timeout(400)]
+
+PAGES = ["quickstart.md", "run/upgrade.md", "run/uninstall.md", "run/install.md"]
+PASSWORD = "correct horse battery staple"
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Iterator[ClusterWalk]:
+    if not KUBECTL:
+        pytest.skip(NO_KUBECTL)
+    with (
+        Cluster(Path(os.environ[ASSETS_VARIABLE])) as cluster,
+        cluster_walk(cluster, tmp_path) as walk,
+    ):
+        yield walk
+
+
+def test_from_nothing_to_a_login_and_back_to_nothing_and_installed_again(
+    reader: ClusterWalk,
+) -> None:
+    assert {DOCS / page for page in PAGES} == ON_A_CLUSTER
+    start, upgrade, uninstall, install = (DOCS / page for page in PAGES)
+    reader.go(start)
+    lldap = reader.nodes.lldap
+    assert lldap is not None
+    assert lldap.login("alice", PASSWORD) == 200
+    reader.go(upgrade)
+    reader.go(uninstall)
+    assert lldap.login("alice", PASSWORD) == 200, "the uninstall took somebody away"
+    wait_until(lambda: _is_gone(reader), "the operator's namespace is gone")
+    reader.go(install)
+
+
+def _is_gone(reader: ClusterWalk) -> bool:
+    code, _ = reader.shell.run("! kubectl get namespace lldap-operator", lambda: None)
+    return code == 0
