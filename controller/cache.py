@@ -11,9 +11,10 @@ from controller.api import (
     PAUSED_ANNOTATION,
     Kind,
 )
-from controller.indexes import ATTRIBUTE, GROUP, SECRET, TARGET, USER, attribute_claim
+from controller.indexes import ATTRIBUTE, EMAIL, GROUP, SECRET, TARGET, USER, attribute_claim
 from controller.resource import Resource
 from informers import Lister
+from lldap.names import email_key
 
 
 class Cache:
@@ -50,6 +51,11 @@ class Cache:
     def users_of_secret(self, key: str) -> list[Resource]:
         """Users whose password is in the Secret `namespace/name`."""
         return [Resource(o) for o in self._listers[LLDAP_USER.kind].by_index(SECRET, key)]
+
+    def users_waiting_for(self, email: str) -> list[Resource]:
+        """Users that wait until somebody else no longer has the e-mail address."""
+        found = self._listers[LLDAP_USER.kind].by_index(EMAIL, email_key(email))
+        return [Resource(o) for o in found]
 
     def naming_attribute(self, target: str, name: str) -> list[Resource]:
         """Users (or groups) whose spec names the attribute."""

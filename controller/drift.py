@@ -9,6 +9,8 @@ from controller.reasons import Reason
 from controller.resource import Resource
 from controller.statuswriter import is_ready
 
+_SEEN = frozenset({Reason.VERIFIED, Reason.PAUSED})
+
 
 @dataclass(slots=True)
 class Drift:
@@ -20,7 +22,7 @@ class Drift:
 
     def differs(self) -> None:
         """Lldap is not as declared: that is drift if an earlier pass saw it as declared now."""
-        if not self.is_found and self._was_verified():
+        if not self.is_found and was_verified(self.resource):
             self.is_found = True
             self.metrics.drift_found(self.resource.kind)
 
@@ -29,6 +31,11 @@ class Drift:
         if self.is_found:
             self.metrics.drift_repaired(self.resource.kind)
 
-    def _was_verified(self) -> bool:
-        ready = find(self.resource.recorded, READY) or {}
-        return is_ready(self.resource.raw) and ready.get("reason") == Reason.VERIFIED
+
+def was_verified(resource: Resource) -> bool:
+    """Whether an earlier pass saw lldap as the spec declares it now.
+
+    A pause keeps what was seen before it, and for which generation.
+    """
+    ready = find(resource.recorded, READY) or {}
+    return is_ready(resource.raw) and ready.get("reason") in _SEEN

@@ -79,9 +79,11 @@ class Harness(Generic[C]):
     def hold(self, resource: Resource, reason: str, message: str) -> Result:
         """Nothing is done for the object, and Ready says why.
 
-        Whether it is True stays, and for which generation: nobody has looked.
+        Whether it is True stays, and for which generation: nobody has looked. In a dry run
+        nobody had looked before either: then it stays for no generation.
         """
         ready = find(resource.status, READY) or {}
+        looked = ready.get("reason") != self._config.dry_run_reason
         set_condition(
             resource,
             READY,
@@ -89,7 +91,7 @@ class Harness(Generic[C]):
             reason,
             message,
             now=self._config.clock.now,
-            generation=ready.get("observedGeneration", 0),
+            generation=ready.get("observedGeneration", 0) if looked else 0,
         )
         self._write(resource)
         return DONE

@@ -13,18 +13,21 @@ from controller.api import (
     LLDAP_GROUP,
     LLDAP_MEMBERSHIP,
     LLDAP_USER,
+    READY,
     Kind,
     PasswordPolicy,
     Target,
 )
+from controller.reasons import Reason
 from controller.resource import Object
-from lldap.names import attribute_key, group_key, user_key
+from lldap.names import attribute_key, email_key, group_key, user_key
 
 TARGET = "target"  # what of lldap an object claims
 USER = "user"  # memberships by the user that they name
 GROUP = "group"  # memberships by the group that they name
 SECRET = "secret"  # noqa: S105 - users by the Secret that they name
 ATTRIBUTE = "attribute"  # users and groups by the attributes that they name
+EMAIL = "email"  # users that wait for an e-mail address of somebody else, by that address
 
 IndexFunction = Callable[[Object], Iterable[str]]
 
@@ -100,6 +103,23 @@ def _secret(obj: Object) -> Iterable[str]:
     return () if name is None else (f"{obj['metadata'].get('namespace', '')}/{name}",)
 
 
+def _wanted_email(obj: Object) -> Iterable[str]:
+    """Only of who waits for it: an index of all addresses would be memory for nothing."""
+    email = _text(_spec(obj).get("email"))
+    return (email_key(email),) if email is not None and _waits_for_email(obj) else ()
+
+
+def _waits_for_email(obj: Object) -> bool:
+    status = obj.get("status")
+    conditions = status.get("conditions") if isinstance(status, dict) else None
+    return isinstance(conditions, list) and any(
+        isinstance(each, dict)
+        and each.get("type") == READY
+        and each.get("reason") == Reason.EMAIL_CONFLICT
+        for each in conditions
+    )
+
+
 def _attributes(target: Target) -> IndexFunction:
     def function(obj: Object) -> Iterable[str]:
         entries = _spec(obj).get("attributes")
@@ -117,6 +137,7 @@ _FUNCTIONS: dict[str, dict[str, IndexFunction]] = {
     LLDAP_USER.kind: {
         TARGET: _field("username", user_key),
         SECRET: _secret,
+        EMAIL: _wanted_email,
         ATTRIBUTE: _attributes(Target.USER),
     },
     LLDAP_GROUP.kind: {

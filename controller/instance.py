@@ -56,6 +56,8 @@ class Instance:
     """Makes sure that lldap has the mark attribute; before any other write."""
     refresh: Callable[[], None]
     """Reads all of lldap into the mirror, now."""
+    email_freed: Callable[[str], None]
+    """Told an e-mail address that an account of lldap had and has no more."""
 
     # --- reading one target again --------------------------------------------------------
 
@@ -67,13 +69,23 @@ class Instance:
         try:
             user, groups = self.client.user_with_groups(user_id)
         except NotFound:
-            self.mirror.drop_user(user_id)
+            self.drop_user(user_id)
             return None
+        known = self.mirror.user(user_id)
         if any(not self._is_shown(*group) for group in groups.items()):
             self.refresh()  # a group is new or renamed: by its name it may hand out rights
         self.mirror.put_user(user)
         self.mirror.set_groups(user.id, groups)
+        if known is not None and known.email != user.email:
+            self.email_freed(known.email)
         return user
+
+    def drop_user(self, user_id: str) -> None:
+        """The account is gone: the mirror learns of it, and who waits for its e-mail address."""
+        known = self.mirror.user(user_id)
+        self.mirror.drop_user(user_id)
+        if known is not None:
+            self.email_freed(known.email)
 
     def _is_shown(self, group_id: int, name: str) -> bool:
         group = self.mirror.group(group_id)

@@ -43,7 +43,7 @@ from controller.service import Service, metadata_only, service, stub_foreign
 from controller.statuswriter import StatusWriter
 from controller.user import UserReconciler
 from controller.virtualgroups import VirtualGroupReconciler, VirtualGroups, is_virtual
-from controller.watching import PRIORITY_LISTED, KindHandler, SecretHandler
+from controller.watching import PRIORITY_CHANGED, PRIORITY_LISTED, KindHandler, SecretHandler
 from controller.worker import Controller, WorkerPool
 from informers import Lister, ListWatch, RestClient, SharedInformer, by_namespace
 from lldap import Client, Mirror, Session
@@ -206,10 +206,15 @@ class Operator:
             clock=parts.clock,
             prepare=MarkAttribute(client, mirror).ensure,
             refresh=connection.refresh,
+            email_freed=self._email_freed,
         )
 
     def _listers(self) -> dict[str, Lister]:
         return {name: informer.lister for name, informer in self.informers.items()}
+
+    def _email_freed(self, email: str) -> None:
+        for user in self.instance.cache.users_waiting_for(email):
+            self.queues.add(user.kind, user.key, PRIORITY_CHANGED)
 
     def _gate_opened(self, waiting: Collection[WorkKey]) -> None:
         """The mirror is new: what waited comes back, jittered; the rest is compared with it."""

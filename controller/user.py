@@ -325,7 +325,7 @@ class UserReconciler:
         user = self._instance.read_user(user_id)
         if user is None:
             return
-        client, mirror = self._instance.client, self._instance.mirror
+        client = self._instance.client
         may_write = self._instance.rules.may_write_privileged(resource.namespace)
         goodbye = Goodbye(
             claim=user_id,
@@ -334,7 +334,7 @@ class UserReconciler:
             mark=lambda mark: client.update_user(user_id, insert=mark),
             unmark=lambda: client.update_user(user_id, remove=(MARK_ATTRIBUTE,)),
             delete=lambda: client.delete_user(user_id),
-            forget=lambda: mirror.drop_user(user_id),
+            forget=lambda: self._instance.drop_user(user_id),
             reread=lambda: self._instance.read_user(user_id),
         )
         self._owned.undo(resource, goodbye, keep=keep)

@@ -2,13 +2,11 @@
 
 from dataclasses import dataclass
 
-from controller.api import READY, UserSpec
+from controller.api import UserSpec
 from controller.attributes import Wanted
-from controller.conditions import find
+from controller.drift import was_verified
 from controller.metrics_objects import ObjectMetrics
-from controller.reasons import Reason
 from controller.resource import Resource
-from controller.statuswriter import is_ready
 from controller.userchange import PASSWORD, declared_names, managed_names, password_name
 
 
@@ -55,10 +53,6 @@ class UserPass:
 
     def differs(self, metrics: ObjectMetrics) -> None:
         """Lldap is not as declared: that is drift if an earlier pass had brought it about."""
-        if not self.drifted and self._was_verified():
+        if not self.drifted and was_verified(self.resource):
             self.drifted = True
             metrics.drift_found(self.resource.kind)
-
-    def _was_verified(self) -> bool:
-        ready = find(self.resource.recorded, READY) or {}
-        return is_ready(self.resource.raw) and ready.get("reason") == Reason.VERIFIED

@@ -37,7 +37,28 @@ def test_a_user_is_found_by_its_id_its_secret_and_its_attributes() -> None:
         "target": ["alice.smith"],
         "secret": ["a/s"],
         "attribute": ["User/costcenter", "User/phone"],
+        "email": [],
     }
+
+
+@pytest.mark.parametrize(
+    ("status", "found"),
+    [
+        ({"conditions": [{"type": "Ready", "reason": "EmailConflict"}]}, ["ärzte@example.org"]),
+        ({"conditions": [{"type": "Other", "reason": "EmailConflict"}]}, []),
+        ({"conditions": [{"type": "Ready", "reason": "Verified"}]}, []),
+        ({"conditions": ["odd", None, {}]}, []),
+        ({"conditions": "odd"}, []),
+        ({}, []),
+        ("odd", []),
+        (None, []),
+    ],
+)
+def test_a_user_that_waits_for_an_email_is_found_by_it(status: Any, found: list[str]) -> None:
+    metadata = {"namespace": "a", "name": "x", "labels": {INSTANCE_LABEL: "default"}}
+    for email, expected in (("ÄRZTE@example.org", found), (7, []), (None, [])):
+        obj = {"metadata": metadata, "spec": {"email": email}, "status": status}
+        assert list(indexes(LLDAP_USER, "default")["email"](obj)) == expected
 
 
 def test_ids_are_folded_as_ascii_and_group_names_as_unicode() -> None:

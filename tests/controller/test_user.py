@@ -259,6 +259,42 @@ def test_A15_an_update_to_a_taken_email_is_an_email_conflict_too(bed: Bed) -> No
 
 
 @pytest.mark.parametrize("there", [False, True], ids=["new", "there"])
+@pytest.mark.parametrize("way", ["another e-mail", "deleted", "deleted by hand, then looked at"])
+def test_A15_who_waits_for_an_email_has_it_as_soon_as_it_is_free(
+    bed: Bed, way: str, there: bool
+) -> None:
+    settled_user(bed, "first", policy="Ignore", email="Ärzte@example.test")
+    if there:
+        settled_user(bed, "second", policy="Ignore")
+    bed.user("second", email="ÄRZTE@example.test")
+    bed.run(340, step=30)  # its back-off is minutes by now
+    assert bed.ready("LldapUser", "second") == ("False", "EmailConflict")
+    if way == "another e-mail":
+        bed.user("first", email="first@example.test")
+    elif way == "deleted":
+        bed.delete("LldapUser", "first")
+    else:
+        with bed.lldap.database() as store:
+            store.delete_user("first")
+        bed.user("first", email="first@example.test")
+    bed.run(2)
+    assert bed.ready("LldapUser", "second") == ("True", "Verified")
+    assert account(bed, "second")["mail"] == "ÄRZTE@example.test"
+
+
+def test_a_refusal_of_another_email_makes_no_work(bed: Bed) -> None:
+    for name in ("first", "other"):
+        settled_user(bed, name, policy="Ignore", email=f"{name}@example.test")
+    bed.user("second", email="first@example.test")
+    bed.run(340, step=30)
+    bed.clear_logs()
+    bed.user("other", email="third@example.test")
+    bed.run(2)
+    assert len(bed.mutations()) == 1
+    assert bed.ready("LldapUser", "second") == ("False", "EmailConflict")
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["new", "there"])
 def test_what_the_database_alone_takes_for_equal_is_a_conflict_and_no_retry(
     bed: Bed, there: bool
 ) -> None:

@@ -1,9 +1,11 @@
 """What somebody else changes in lldap is found, put right and counted; nothing else is drift."""
 
+from typing import Any
+
 import pytest
 from prometheus_client import generate_latest
 
-from controller.api import DRY_RUN_ANNOTATION
+from controller.api import DRY_RUN_ANNOTATION, PAUSED_ANNOTATION
 from sandbox.lldap.faults import refuse
 from tests.support.accounts import (
     FIRST,
@@ -172,4 +174,45 @@ def test_a_crash_before_the_status_is_not_taken_for_drift(bed: Bed) -> None:
     bed.user("alice", displayName="Al")
     crash_and_restart(bed, 2, after=True)
     assert bed.ready("LldapUser", "alice") == ("True", "Verified")
+    assert drift(bed) == (0, 0)
+
+
+# --- pause and dry run ---------------------------------------------------------------------------
+
+PAUSED = PAUSED_ANNOTATION
+DRY_RUN = DRY_RUN_ANNOTATION
+
+
+@pytest.mark.parametrize(
+    ("annotations", "counts"),
+    [((PAUSED,), 1), ((DRY_RUN,), 0), ((DRY_RUN, PAUSED), 0)],
+    ids=["pause", "dry run", "pause after a dry run"],
+)
+def test_what_changes_during_a_pause_is_drift_and_what_a_dry_run_announced_is_none(
+    bed: Bed, annotations: tuple[str, ...], counts: int
+) -> None:
+    settled_user(bed, displayName="Al")
+    for annotation in annotations:
+        bed.annotate("LldapUser", "alice", **{annotation: "true"})
+        bed.settle()
+    change(bed, display_name="Bert")
+    bed.run(700, step=20)
+    assert drift(bed) == (0, 0)
+    gone: dict[str, Any] = dict.fromkeys(annotations)
+    bed.annotate("LldapUser", "alice", **gone)
+    bed.settle()
+    resync(bed)
+    assert account(bed)["display_name"] == "Al"
+    assert drift(bed) == (counts, counts)
+
+
+def test_an_edit_during_a_pause_is_no_drift(bed: Bed) -> None:
+    settled_user(bed, displayName="Al")
+    bed.annotate("LldapUser", "alice", **{PAUSED: "true"})
+    bed.settle()
+    with_password(bed, displayName="Bert")
+    gone: dict[str, Any] = {PAUSED: None}
+    bed.annotate("LldapUser", "alice", **gone)
+    bed.settle()
+    assert account(bed)["display_name"] == "Bert"
     assert drift(bed) == (0, 0)
