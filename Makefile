@@ -56,8 +56,8 @@ $(BENCH)/.set-up: requirements/bench.lock
 	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.lock
 	@touch $@
 
-bench: $(BENCH)/.set-up ## how fast it is, in half an hour (needs KUBEBUILDER_ASSETS; see docs/performance.md)
-	$(BENCH)/bin/python -m benchmarks quick
+bench: $(BENCH)/.set-up ## how fast it is, in half an hour; COUNT= (needs KUBEBUILDER_ASSETS; see docs/performance.md)
+	$(BENCH)/bin/python -m benchmarks quick $(if $(COUNT),--count $(COUNT))
 
 bench-full: $(BENCH)/.set-up ## the same with 10,000 and 50,000 objects: hours
 	$(BENCH)/bin/python -m benchmarks full

@@ -3,13 +3,14 @@
 import argparse
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
 
 from benchmarks import plots, report
 from benchmarks.bed import LLDAP_URL, ROOT, Bed, bed
-from benchmarks.plan import PLANS, Plan
+from benchmarks.plan import PLANS, Plan, sized
 from benchmarks.results import Run, medians
 
 
@@ -17,25 +18,38 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser("benchmarks", description=__doc__)
     parser.add_argument("plan", choices=PLANS)
+    parser.add_argument("--count", type=int, help="so many objects instead of the plan's")
+    parser.add_argument("--repetitions", type=int, help="instead of the plan's")
     parser.add_argument("--results", type=Path, default=ROOT / "build/benchmarks/results.json")
     parser.add_argument("--page", type=Path, default=ROOT / "docs/performance.md")
     arguments = parser.parse_args()
-    about = {"plan": arguments.plan, "for ratios": bool(os.environ.get(LLDAP_URL))}
-    about |= report.machine()
+    plan = PLANS[arguments.plan]
+    if arguments.count:
+        plan = sized(plan, arguments.count)
+    if arguments.repetitions:
+        plan = replace(plan, repetitions=arguments.repetitions)
+    about = {"plan": plan.name, "repetitions": plan.repetitions}
+    about |= {"for ratios": bool(os.environ.get(LLDAP_URL))} | report.machine()
     arguments.results.parent.mkdir(parents=True, exist_ok=True)
     with bed() as servers:
-        runs = _measure(servers, PLANS[arguments.plan], arguments.results, about)
+        began = time.monotonic()
+        runs = _measure(servers, plan, arguments.results, about)
+        about["minutes"] = round((time.monotonic() - began) / 60)
     rows = medians(runs)
     drawn = plots.draw(arguments.page.parent / "performance", rows)
     report.write(arguments.page, about, rows, drawn)
 
 
 def _measure(servers: Bed, plan: Plan, results: Path, about: dict[str, object]) -> list[Run]:
-    """All runs; each is kept as soon as it is done, for a run of hours may be stopped."""
+    """All runs; each is kept as soon as it is done, for a run of hours may be stopped.
+
+    The whole plan once, then again: what the machine does in one quarter of an hour must not
+    meet one scenario alone.
+    """
     runs: list[Run] = []
-    for step in plan.steps:
-        for size in step.sizes:
-            for repetition in range(plan.repetitions):
+    for repetition in range(plan.repetitions):
+        for step in plan.steps:
+            for size in step.sizes:
                 for run in step.measure(servers, size, repetition):
                     runs.append(run)
                     _tell(run)

@@ -140,7 +140,7 @@ def bed() -> Iterator[Bed]:
     """Start the servers; they and their data end with the block."""
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="benchmarks-"))
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        stack.push(lambda kind, _error, _trace: _tidy(folder, failed=kind is not None))
         assets = os.environ.get(ASSETS_VARIABLE)
         if not assets:
             raise SystemExit(f"{ASSETS_VARIABLE} must name the folder of etcd and kube-apiserver")
@@ -153,6 +153,16 @@ def bed() -> Iterator[Bed]:
         made = Bed(plane, url.rstrip("/"), password, folder)
         _install(made, folder / "roles")
         yield made
+
+
+def _tidy(folder: Path, *, failed: bool) -> None:
+    """Remove the folder; after a failure all but the logs, which say why."""
+    if not failed:
+        shutil.rmtree(folder, ignore_errors=True)
+        return
+    for file in folder.rglob("job-*.json"):
+        file.unlink()
+    print(f"the logs are in {folder}", file=sys.stderr)
 
 
 @contextmanager

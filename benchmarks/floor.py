@@ -21,6 +21,10 @@ ADD_MEMBER = (
     "mutation($user: String!, $group: Int!) "
     "{ addUserToGroup(userId: $user, groupId: $group) { ok } }"
 )
+CREATE_GROUP = (
+    "mutation($group: CreateGroupInput!) "
+    "{ createGroupWithDetails(request: $group) { id uuid displayName } }"
+)
 DELETE_USER = "mutation($user: String!) { deleteUser(userId: $user) { ok } }"
 GROUPS = "{ groups { id uuid displayName } }"
 
@@ -51,6 +55,17 @@ class Worker:
         }
         made = self._lldap.graphql(CREATE_USER, {"user": user})["createUser"]
         status = {"userId": made["id"], "uuid": made["uuid"], "origin": "Created"}
+        self._apply_status(obj, version, status)
+
+    def group(self, obj: Object) -> None:
+        """Finalizer, group, status."""
+        version = self._add_finalizer(obj)
+        name = obj["spec"]["displayName"]
+        mark = {"name": "kubernetes-owner", "value": [mark_of(obj)]}
+        group = {"displayName": name, "attributes": [mark]}
+        made = self._lldap.graphql(CREATE_GROUP, {"group": group})["createGroupWithDetails"]
+        self._shared.note(made)
+        status = {"groupId": made["id"], "uuid": made["uuid"], "origin": "Created"}
         self._apply_status(obj, version, status)
 
     def membership(self, obj: Object) -> None:
@@ -134,42 +149,61 @@ class Shared:
     """What all threads look at: the groups of lldap, and a lock for each."""
 
     def __init__(self, lldap: LldapConnection) -> None:
-        groups = lldap.graphql(GROUPS)["groups"]
-        self.groups = {group["displayName"]: group for group in groups}
-        self.locks = {name: threading.Lock() for name in self.groups}
+        self.groups: dict[str, Object] = {}
+        self.locks: dict[str, threading.Lock] = {}
+        for group in lldap.graphql(GROUPS)["groups"]:
+            self.note(group)
+
+    def note(self, group: Object) -> None:
+        """One more; each group is noted by one thread, before others ask for it."""
+        self.groups[group["displayName"]] = group
+        self.locks[group["displayName"]] = threading.Lock()
 
 
-_WORK: dict[str, tuple[tuple[str, ...], Callable[[Worker, Object], None]]] = {
-    "users": (("LldapUser",), Worker.user),
-    "memberships": (("LldapMembership",), Worker.membership),
-    "deletions": (("LldapUser",), Worker.deleted_user),
+Do = Callable[[Worker, Object], None]
+
+_WORK: dict[str, dict[str, Do]] = {
+    "users": {"LldapUser": Worker.user},
+    "memberships": {"LldapMembership": Worker.membership},
+    "deletions": {"LldapUser": Worker.deleted_user},
+    "mixed": {
+        "LldapGroup": Worker.group,
+        "LldapUser": Worker.user,
+        "LldapMembership": Worker.membership,
+    },
 }
 
 
 def run(job: Job) -> None:
-    """List what there is, then do all of it."""
+    """List what there is, then do all of it, one kind after the other."""
     api = Connection(job.api, ca=job.ca, token=job.token)
     lldap = LldapConnection(job.lldap, job.lldap_password)
-    kinds, do = _WORK[job.work]
-    listed = [(kind, api.call("GET", collection(job.namespace, kind))["items"]) for kind in kinds]
-    todo = iter([obj for _, items in listed for obj in items])
+    kinds = _WORK[job.work]
+    listed = {kind: api.call("GET", collection(job.namespace, kind))["items"] for kind in kinds}
     shared = Shared(lldap)
     api.close()
     lldap.close()
-    lock = threading.Lock()  # guards todo
+    workers = [Worker(job, lldap.token, shared) for _ in range(job.threads)]
+    try:
+        for kind, do in kinds.items():
+            _do_all(workers, do, listed[kind])
+    finally:
+        for worker in workers:
+            worker.close()
+
+
+def _do_all(workers: list[Worker], do: Do, items: list[Object]) -> None:
+    todo, lock = iter(items), threading.Lock()  # guards todo
     failures: list[Exception] = []
 
-    def work() -> None:
-        worker = Worker(job, lldap.token, shared)
+    def work(worker: Worker) -> None:
         try:
             for obj in _shared(todo, lock):
                 do(worker, obj)
         except Exception as error:  # noqa: BLE001 - told by the main thread
             failures.append(error)
-        finally:
-            worker.close()
 
-    threads = [threading.Thread(target=work) for _ in range(job.threads)]
+    threads = [threading.Thread(target=work, args=(worker,)) for worker in workers]
     for thread in threads:
         thread.start()
     for thread in threads:

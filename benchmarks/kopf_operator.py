@@ -5,6 +5,7 @@ posts no events, keeps connections alive and has no limit on concurrent handlers
 """
 # ruff: noqa: ANN401 - handlers take what kopf gives them
 
+import asyncio
 import datetime
 import os
 from pathlib import Path
@@ -13,13 +14,14 @@ from typing import Any
 import aiohttp
 import kopf
 
-from benchmarks.floor import ADD_MEMBER, CREATE_USER, DELETE_USER, GROUPS
+from benchmarks.floor import ADD_MEMBER, CREATE_GROUP, CREATE_USER, DELETE_USER, GROUPS
 from benchmarks.job import Job
 from benchmarks.objects import FINALIZERS, PLURALS, Object, mark_of
 from controller.api import GROUP, VERSION
 
 JOB = Job.read(Path(os.environ["BENCH_JOB"]))
 USERS = (GROUP, VERSION, PLURALS["LldapUser"])
+GROUPS_OF_LLDAP = (GROUP, VERSION, PLURALS["LldapGroup"])
 MEMBERSHIPS = (GROUP, VERSION, PLURALS["LldapMembership"])
 
 
@@ -42,6 +44,11 @@ class Lldap:
     def __init__(self) -> None:
         self.session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=JOB.threads))
         self.groups: dict[str, Object] = {}
+        self._there: dict[str, asyncio.Event] = {}
+
+    def there(self, name: str) -> asyncio.Event:
+        """Set when that user or group of this run is in lldap: who waits writes nothing."""
+        return self._there.setdefault(name, asyncio.Event())
 
     async def login(self) -> None:
         login = {"username": "admin", "password": JOB.lldap_password}
@@ -78,6 +85,7 @@ async def create_user(body: Any, spec: Any, patch: Any, memo: kopf.Memo, **_: An
         "attributes": [{"name": "kubernetes-owner", "value": [mark_of(body)]}],
     }
     made = (await memo.lldap.graphql(CREATE_USER, {"user": user}))["createUser"]
+    memo.lldap.there(made["id"]).set()
     _show(patch, body, userId=made["id"], uuid=made["uuid"], origin="Created")
 
 
@@ -86,8 +94,21 @@ async def delete_user(spec: Any, memo: kopf.Memo, **_: Any) -> None:
     await memo.lldap.graphql(DELETE_USER, {"user": spec["username"]})
 
 
+@kopf.on.create(*GROUPS_OF_LLDAP)
+async def create_group(body: Any, spec: Any, patch: Any, memo: kopf.Memo, **_: Any) -> None:
+    mark = {"name": "kubernetes-owner", "value": [mark_of(body)]}
+    group = {"displayName": spec["displayName"], "attributes": [mark]}
+    made = (await memo.lldap.graphql(CREATE_GROUP, {"group": group}))["createGroupWithDetails"]
+    memo.lldap.groups[made["displayName"]] = made
+    memo.lldap.there(made["displayName"]).set()
+    _show(patch, body, groupId=made["id"], uuid=made["uuid"], origin="Created")
+
+
 @kopf.on.create(*MEMBERSHIPS)
 async def add_member(body: Any, spec: Any, patch: Any, memo: kopf.Memo, **_: Any) -> None:
+    if JOB.work == "mixed":
+        await memo.lldap.there(spec["userName"]).wait()
+        await memo.lldap.there(spec["groupName"]).wait()
     group = memo.lldap.groups[spec["groupName"]]
     await memo.lldap.graphql(ADD_MEMBER, {"user": spec["userName"], "group": group["id"]})
     _show(patch, body, userId=spec["userName"], groupId=group["id"], groupUuid=group["uuid"])

@@ -1,7 +1,7 @@
 """What is measured, at which sizes, how often."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchmarks.bed import Bed
 from benchmarks.results import Run
@@ -29,31 +29,45 @@ class Plan:
     steps: tuple[Step, ...]
 
 
-def _of(work: Work) -> Measure:
+def _of(work: Work, *only: str) -> Measure:
     """Every contestant in turn, so that a change of the machine's mood meets all of them."""
 
     def measure(bed: Bed, size: int, repetition: int) -> Iterator[Run]:
-        for contestant in work.contestants:
+        for contestant in only or work.contestants:
             yield throughput.run(bed, work, contestant, size, repetition)
 
     return measure
 
 
+_WITHOUT_PASSWORDS = (
+    throughput.NEW_USERS,
+    throughput.ONE_GROUP,
+    throughput.MANY_GROUPS,
+    throughput.MIXED,
+    throughput.DELETIONS,
+)
+
+
 def _plan(name: str, repetitions: int, sizes: tuple[int, ...], passwords: tuple[int, ...]) -> Plan:
+    """All scenarios; the operator and the floor also at a tenth of the smallest size."""
+    tenth = (max(1, sizes[0] // 10),)
     steps = (
-        Step(_of(throughput.NEW_USERS), sizes),
-        Step(_of(throughput.ONE_GROUP), sizes),
-        Step(_of(throughput.MANY_GROUPS), sizes),
-        Step(_of(throughput.MIXED), sizes),
-        Step(_of(throughput.DELETIONS), sizes),
+        *(Step(_of(work, "operator", "floor"), tenth) for work in _WITHOUT_PASSWORDS),
+        *(Step(_of(work), sizes) for work in _WITHOUT_PASSWORDS),
         Step(_of(throughput.NEW_USERS_WITH_PASSWORDS), passwords),
-        Step(settled.restart, (0, *sizes)),
+        Step(settled.restart, (0, *tenth, *sizes)),
         Step(settled.one_change, sizes[:1]),
         Step(settled.rotation, passwords),
-        Step(isolation.queue, (100_000,)),
-        Step(isolation.informer, (sizes[0],)),
+        Step(isolation.queue, (10_000, 100_000)),
+        Step(isolation.informer, (*tenth, *sizes[:2])),
     )
     return Plan(name, repetitions, steps)
+
+
+def sized(plan: Plan, count: int) -> Plan:
+    """The plan with `count` objects, a fifth of them with passwords, to see that it runs."""
+    made = _plan(plan.name, plan.repetitions, (count,), (max(1, count // 5),))
+    return replace(made, name=f"{plan.name}, {count:,} objects")
 
 
 PLANS = {

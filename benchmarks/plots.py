@@ -11,7 +11,7 @@ matplotlib.rcParams["svg.hashsalt"] = "benchmarks"  # the same data, the same fi
 from matplotlib import pyplot as plt  # noqa: E402 - after the choice of what draws
 
 from benchmarks.results import Row  # noqa: E402
-from benchmarks.targets import RATE  # noqa: E402
+from benchmarks.targets import GROWING, RATE  # noqa: E402
 
 
 def draw(folder: Path, rows: Sequence[Row]) -> list[str]:
@@ -19,8 +19,11 @@ def draw(folder: Path, rows: Sequence[Row]) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     rated = [row for row in rows if RATE in row.values]
     made = [_bars(folder / "objects-a-second.svg", rated)]
-    if len({row.size for row in rated}) > 2:
+    if len({row.size for row in rated if row.scenario in GROWING}) > 1:
         made.append(_growth(folder / "growth.svg", rated))
+    late = [row for row in rows if "p99 ms" in row.values]
+    if late:
+        made.append(_latency(folder / "latency.svg", late))
     return [f"{folder.name}/{path.name}" for path in made]
 
 
@@ -45,6 +48,18 @@ def _growth(path: Path, rows: Sequence[Row]) -> Path:
             axes.loglog(sizes, [row.size / row.values[RATE] for row in line], "o-", label=scenario)
     axes.set_xlabel("objects")
     axes.set_ylabel("seconds")
+    axes.legend()
+    return _saved(figure, path)
+
+
+def _latency(path: Path, rows: Sequence[Row]) -> Path:
+    figure, axes = plt.subplots(figsize=(8, 0.5 * len(rows) + 1))
+    labels = [f"{row.scenario} ({row.size:,}): {row.contestant}" for row in rows]
+    axes.barh(labels, [row.values["p99 ms"] for row in rows], color="0.7", label="p99")
+    axes.barh(labels, [row.values["p50 ms"] for row in rows], color="C0", label="p50")
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlabel("milliseconds from the change to the status")
     axes.legend()
     return _saved(figure, path)
 

@@ -90,15 +90,27 @@ def _resync_share(found: Found, size: int) -> float | None:
     return None if seconds is None else seconds / 600 * 100
 
 
-def _growth(scenario: str) -> Callable[[Found, int], float | None]:
-    """How many times the seconds of a tenth of the size it takes."""
+def growth(found: Found, scenario: str, contestant: str, size: int, name: str) -> float | None:
+    """How many times the cost of a tenth of the size it has: seconds for RATE, else CPU."""
+    small = found.value(scenario, contestant, size // 10, name)
+    large = found.value(scenario, contestant, size, name)
+    if not small or not large:
+        return None
+    return 10 * (small / large if name == RATE else large / small)
 
-    def of(found: Found, size: int) -> float | None:
-        small = found.value(scenario, "operator", size // 10, RATE)
-        large = found.value(scenario, "operator", size, RATE)
-        return None if small is None or large is None else 10 * small / large
 
-    return of
+def _growing(scenario: str, name: str) -> Callable[[Found, int], float | None]:
+    return lambda found, size: growth(found, scenario, "operator", size, name)
+
+
+GROWING = (
+    "new users",
+    "memberships, one group",
+    "memberships, many groups",
+    "mixed kinds",
+    "deleted users",
+)
+_COSTS = {RATE: "seconds", CPU: "CPU"}
 
 
 TARGETS = (
@@ -146,5 +158,14 @@ TARGETS = (
     ),
     Target("resync: % of a core at the default period", 5, False, _resync_share),
     Target("resync: calls to lldap", 4, False, _own("restart", "resync lldap calls")),
-    Target("new users: 10 times the objects, times the cost", 11, False, _growth("new users")),
+    *(
+        Target(
+            f"{scenario}: {cost} of 10 times the objects by theirs",
+            11,
+            False,
+            _growing(scenario, name),
+        )
+        for scenario in GROWING
+        for name, cost in _COSTS.items()
+    ),
 )

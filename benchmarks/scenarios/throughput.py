@@ -103,7 +103,7 @@ MIXED = Work(
     "mixed",
     _mixed,
     (("LldapUser", 0.5), ("LldapGroup", 0.1), ("LldapMembership", 0.4)),
-    contestants={"operator": contestants.operator},
+    contestants=_ALL,
 )
 DELETIONS = Work("deleted users", "deletions", _deletions, _USERS, watch.deleted, contestants=_ALL)
 

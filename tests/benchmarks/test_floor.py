@@ -72,10 +72,11 @@ def servers() -> Iterator[Servers]:
 
 def prepare(servers: Servers, things: list[objects.Object]) -> None:
     directory = LldapConnection(servers.lldap, PASSWORD)
-    directory.graphql(
-        'mutation { addUserAttribute(name: "kubernetes-owner", attributeType: STRING, '
-        "isList: false, isVisible: false, isEditable: false) { ok } }"
-    )
+    for target in ("User", "Group"):
+        directory.graphql(
+            f'mutation {{ add{target}Attribute(name: "kubernetes-owner", attributeType: STRING, '
+            "isList: false, isVisible: false, isEditable: false) { ok } }"
+        )
     directory.graphql('mutation { createGroup(name: "devs") { id } }')
     directory.close()
     objects.in_parallel(
@@ -102,6 +103,21 @@ def test_users_and_then_memberships_become_ready_in_two_patches_each(servers: Se
         assert len(servers.api.patches) == 2 * len(NAMES)
         assert seen.ended is not None
     assert members(servers) == {name: ["devs"] for name in NAMES}
+
+
+def test_kinds_that_need_each_other_become_ready_in_one_run(servers: Servers) -> None:
+    things = [*objects.groups(["ops"]), *objects.users(NAMES), *objects.memberships(NAMES, ["ops"])]
+    prepare(servers, things)
+    servers.api.patches.clear()
+    floor.run(servers.job("mixed"))
+    assert len(servers.api.patches) == 2 * len(things)
+    connection = servers.connect()
+    for kind in ("LldapGroup", "LldapUser", "LldapMembership"):
+        listed = connection.call("GET", objects.collection(NAMESPACE, kind))["items"]
+        assert listed
+        assert all(ready("MODIFIED", obj) for obj in listed)
+    connection.close()
+    assert members(servers) == {name: ["ops"] for name in NAMES}
 
 
 def test_deleted_users_go_in_one_patch_each(servers: Servers) -> None:
