@@ -141,14 +141,11 @@ def cluster_walk(cluster: Cluster, folder: Path) -> Iterator[ClusterWalk]:
     with ExitStack() as stack:
         stack.enter_context(namespace_controller(cluster))
         nodes = Nodes(cluster, folder, stack)
-        environment = {
-            "KUBECONFIG": str(cluster.write_kubeconfig(cluster.admin)),
-            "LLDAP_SERVED_AT": nodes.url,
-        }
+        environment = {"KUBECONFIG": str(cluster.write_kubeconfig(cluster.admin))}
         pod = {
             "LLDAP_URL": nodes.url,
             "LLDAP_ADMIN_PASSWORD_FILE": str(folder / PASSWORD_FILE),
             "POD_NAMESPACE": HOME,
             "KUBECONFIG": str(folder / POD_CONFIG),
         }
-        yield ClusterWalk(Shell(folder, environment, pod), nodes)
+        yield ClusterWalk(Shell(folder, environment, pod, nodes.url), nodes)

@@ -12,6 +12,7 @@ from tests.support.docpages import ROOT
 from tests.support.kustomize import KUBECTL
 
 SECONDS = 90.0
+FORWARDED = "http://localhost:17170"
 
 # What readers have and this machine has not. `kubectl exec` into the operator's Pod, and a
 # container of its image, run the program here; what the nodes of a cluster do is done by the test.
@@ -42,9 +43,6 @@ exec lldap-operator "$@"
     "kind": """#!/bin/bash
 exit 0
 """,
-    "curl": """#!/bin/bash
-exec CURL "${@/http:\\/\\/localhost:17170/$LLDAP_SERVED_AT}"
-""",
     "openssl": """#!/bin/bash
 exec PYTHON -c 'import secrets, sys; print(secrets.token_hex(int(sys.argv[1])))' "${@: -1}"
 """,
@@ -55,9 +53,13 @@ class Shell:
     """Runs blocks in one folder; variables that a block exports are there in the next."""
 
     def __init__(
-        self, folder: Path, environment: Mapping[str, str], pod: Mapping[str, str]
+        self, folder: Path, environment: Mapping[str, str], pod: Mapping[str, str], lldap: str
     ) -> None:
-        """`pod` is the environment of the operator's own Pod."""
+        """`pod` is the environment of the operator's own Pod; `lldap` is where lldap is served.
+
+        Readers have it on a forwarded port, which stands in the pages.
+        """
+        self._lldap = lldap
         self.folder = folder / "work"
         self.folder.mkdir()
         (self.folder / "deploy").symlink_to(ROOT / "deploy")
@@ -76,7 +78,7 @@ class Shell:
     @staticmethod
     def _stand_ins(folder: Path) -> Path:
         folder.mkdir()
-        programs = {"KUBECTL": KUBECTL, "CURL": "/usr/bin/curl --silent", "PYTHON": sys.executable}
+        programs = {"KUBECTL": KUBECTL, "PYTHON": sys.executable}
         for name, script in STAND_INS.items():
             text = re.sub("exec ([A-Z]{4,})", lambda found: f"exec {programs[found[1]]}", script)
             path = folder / name
@@ -89,7 +91,8 @@ class Shell:
         state = self._state
         script = (
             f"[ -f {state} ] && . {state}\n"
-            f"trap '{{ export -p; declare -f; }} > {state}' EXIT\nset -euo pipefail\n{text}"
+            f"trap '{{ export -p; declare -f; }} > {state}' EXIT\nset -euo pipefail\n"
+            f"{text.replace(FORWARDED, self._lldap)}"
         )
         with self._output.open("w") as output:
             process = subprocess.Popen(

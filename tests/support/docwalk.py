@@ -115,8 +115,7 @@ def walk(folder: Path, *, peopled: bool = False) -> Iterator[Walk]:
             "POD_NAMESPACE": HOME,
             "KUBECONFIG": str(config),
         }
-        environment = {"KUBECONFIG": str(config), "LLDAP_SERVED_AT": lldap.url}
-        yield Walk(bed, Shell(folder, environment, pod))
+        yield Walk(bed, Shell(folder, {"KUBECONFIG": str(config)}, pod, lldap.url))
 
 
 def _people(bed: Bed) -> None:
