@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
 BENCH := build/bench-venv
 
-.PHONY: help demo test quick check lint types imports failover docs generate lock bench bench-full clean
+.PHONY: help demo test quick check lint types imports envtest tools failover docs generate lock bench bench-full clean
 
 help: ## what can be made here
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -36,6 +36,12 @@ types: $(STAMP)
 
 imports: $(STAMP)
 	$(BIN)/lint-imports setup.cfg
+
+envtest: ## etcd and kube-apiserver from their Go modules, into the user's cache (needs Go; minutes)
+	@$(PYTHON) -m tests.tools envtest
+
+tools: ## promtool and libfaketime from Debian's packages, into the user's cache
+	@$(PYTHON) -m tests.tools debian
 
 failover: $(STAMP) ## 200 forced failovers of two replicas, half an hour; COUNT=, SEED=
 	$(BIN)/python -m tests.failover --count $(or $(COUNT),200) $(if $(SEED),--seed $(SEED))

@@ -13,7 +13,7 @@ settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-pytest_plugins = ["tests.support.envtest", "tests.support.policies"]
+pytest_plugins = ["tests.support.skips", "tests.support.envtest", "tests.support.policies"]
 
 
 def _open_sockets() -> set[str]:

@@ -18,7 +18,6 @@ from controller.api import KINDS, LLDAP_USER
 from sandbox.controlplane import ASSETS_VARIABLE, ControlPlane, InstallError, StartError, User
 from tests.controller.crd_samples import SPECS
 from tests.support.envtest import (
-    NO_SKIP_VARIABLE,
     ROOT,
     Api,
     Key,
@@ -204,49 +203,3 @@ def test_a_namespace_waits_for_finalizers_and_names_what_holds_it(
         drop_finalizers(api, "held")
         end_namespace(api, "held")
         assert admin.call("GET", "/api/v1/namespaces/held").status == 404
-
-
-SUITE = """
-    import pytest
-
-    @pytest.mark.envtest
-    @pytest.mark.parametrize("n", range(3))
-    def test_real(n, control_plane):
-        assert control_plane.url
-
-    def test_other():
-        pass
-"""
-
-
-def run_suite(folder: Path, **variables: str) -> str:
-    """Run tests in a process of their own, without a real API server."""
-    (folder / "test_suite.py").write_text(textwrap.dedent(SUITE))
-    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    envtest: real\n    slow: slow\n")
-    environment = {k: v for k, v in os.environ.items() if k != ASSETS_VARIABLE} | variables
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-rs", "-p", "tests.support.envtest", "--rootdir", folder],
-        cwd=folder,
-        env=environment | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    return done.stdout
-
-
-@pytest.mark.slow
-def test_without_a_server_its_tests_are_skipped_for_one_reason_and_counted(tmp_path: Path) -> None:
-    output = run_suite(tmp_path, **{NO_SKIP_VARIABLE: ""})
-    assert "1 passed, 3 skipped" in output
-    (line,) = [line for line in output.splitlines() if line.startswith("SKIPPED")]
-    assert line.startswith("SKIPPED [3]")
-    assert f"needs a real API server: set {ASSETS_VARIABLE}" in line
-
-
-@pytest.mark.slow
-def test_where_skips_are_forbidden_each_is_a_failure(tmp_path: Path) -> None:
-    output = run_suite(tmp_path, **{NO_SKIP_VARIABLE: "1"})
-    assert "1 passed, 3 errors" in output
-    assert f"{NO_SKIP_VARIABLE} forbids this: Skipped: needs a real API server" in output

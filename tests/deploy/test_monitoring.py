@@ -13,11 +13,12 @@ from controller.metrics import metrics_table
 from tests.support.envtest import ROOT
 from tests.support.kustomize import DEPLOY, build, one
 from tests.support.promql import alerts, panels, rule_file, uses
+from tests.tools.cache import promtool
 
 RUNBOOKS = ROOT / "docs" / "operations" / "runbooks"
 CASES = ROOT / "tests" / "data" / "promtool" / "alerts.yaml"
-PROMTOOL = shutil.which("promtool") or ""
-NO_PROMTOOL = "needs promtool (Debian's package prometheus)"
+PROMTOOL = promtool()
+NO_PROMTOOL = "needs promtool (make tools)"
 # Of the scrape itself, and of the process collector.
 OF_PROMETHEUS = {"namespace", "pod", "job", "instance", "le"}
 OF_THE_PROCESS = {"process_resident_memory_bytes"}

@@ -8,9 +8,9 @@ import tempfile
 from itertools import cycle, islice
 from pathlib import Path
 
-from tests.failover.bed import failover_bed
+from tests.failover.bed import FAKETIME, failover_bed
 from tests.failover.drill import Drill, Outcome
-from tests.failover.faults import FAULTS
+from tests.failover.faults import CLOCK_STEPS, FAULTS, NO_FAKETIME
 from tests.failover.history import terms, violations
 
 
@@ -25,14 +25,17 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
     arguments = parser.parse_args()
     say(f"seed {arguments.seed}")
+    faults = [*FAULTS, CLOCK_STEPS] if FAKETIME else FAULTS
+    if not FAKETIME:
+        say(f"{CLOCK_STEPS.name} is not tried: {NO_FAKETIME}")
     rng = random.Random(arguments.seed)
     outcomes: list[Outcome] = []
     with (
         tempfile.TemporaryDirectory(prefix="failover-") as folder,
-        failover_bed(Path(folder), rng) as bed,
+        failover_bed(Path(folder), rng, steppable=True) as bed,
     ):
         drill = Drill(bed)
-        for number, fault in enumerate(islice(cycle(FAULTS), arguments.count), 1):
+        for number, fault in enumerate(islice(cycle(faults), arguments.count), 1):
             outcomes.append(drill.run(fault))
             say(f"{number:4} {outcomes[-1]}")
         found = violations(bed.holders, bed.writes)
@@ -43,7 +46,7 @@ def main() -> int:
 
 
 def report(outcomes: list[Outcome]) -> None:
-    for fault in FAULTS:
+    for fault in [*FAULTS, CLOCK_STEPS]:
         taken = [each.taken for each in outcomes if each.fault == fault.name]
         if taken:
             middle, longest = statistics.median(taken), max(taken)

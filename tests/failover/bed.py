@@ -25,6 +25,7 @@ from tests.failover.history import Holder, Write
 from tests.support.live import ADMIN_PASSWORD, LiveLldap, Replica
 from tests.support.proxy import Proxy
 from tests.support.sandboxed import Sandbox
+from tests.tools.cache import faketime
 
 LEASE, RENEW, RETRY, CALL = 3.0, 2.0, 0.5, 1.0
 NAMES = ("a", "b")
@@ -32,7 +33,7 @@ PEOPLE = 8
 EVERY = 0.1  # seconds between two changes of an object
 SLOWEST = 0.6  # seconds that a change takes in lldap, of the CALL that it may take
 MUTATIONS = ("create", "update", "delete", "add", "remove")
-FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
+FAKETIME = faketime()
 
 
 class NotedApi(ApiServer):
@@ -56,10 +57,14 @@ class NotedApi(ApiServer):
 
 
 class FailoverBed:
-    """Lasts as long as its context. `proxies` are the replicas' ways to the API server."""
+    """Lasts as long as its context. `proxies` are the replicas' ways to the API server.
 
-    def __init__(self, folder: Path, rng: random.Random) -> None:
+    With `steppable`, wall clocks of the replicas can be set, where libfaketime is at hand.
+    """
+
+    def __init__(self, folder: Path, rng: random.Random, *, steppable: bool) -> None:
         self.rng = rng
+        self._steppable = steppable and FAKETIME is not None
         self.noted: NotedApi
         self.sandbox = Sandbox(self._note)
         self.lldap = LiveLldap(
@@ -116,9 +121,8 @@ class FailoverBed:
         self.proxies[name] = proxy
         self.replicas[name] = Replica(name, folder, environ)
 
-    @staticmethod
-    def _steppable_clock(folder: Path) -> dict[str, str]:
-        if not FAKETIME.exists():
+    def _steppable_clock(self, folder: Path) -> dict[str, str]:
+        if not self._steppable:
             return {}
         return {
             "LD_PRELOAD": str(FAKETIME),
@@ -170,9 +174,11 @@ class FailoverBed:
 
 
 @contextmanager
-def failover_bed(folder: Path, rng: random.Random) -> Iterator[FailoverBed]:
+def failover_bed(
+    folder: Path, rng: random.Random, *, steppable: bool = False
+) -> Iterator[FailoverBed]:
     """A bed with one leader that has written, and one replica that waits."""
-    with FailoverBed(folder, rng) as bed:
+    with FailoverBed(folder, rng, steppable=steppable) as bed:
         for replica in bed.replicas.values():
             replica.start()
         yield bed

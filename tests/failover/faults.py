@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.failover.bed import FAKETIME, LEASE, RETRY, FailoverBed
+from tests.failover.bed import LEASE, RETRY, FailoverBed
 from tests.support.cluster import wait_until
 from tests.support.proxy import Way
 
@@ -103,9 +103,7 @@ FAULTS = [
     Fault("API server cut off", _cut, AFTER_LEASE, _open, 1),
     Fault("renewal hangs", _hang, AFTER_LEASE, _open, 1),
     Fault("clean stop", _end_cleanly, WORST_PAUSE, _nothing, 0),
-    *(  # needs libfaketime (Debian's package faketime); without it the others are tried alone
-        [Fault("clock steps", _step_clocks_and_kill, AFTER_LEASE, _nothing, KILLED)]
-        if FAKETIME.exists()
-        else []
-    ),
 ]
+CLOCK_STEPS = Fault("clock steps", _step_clocks_and_kill, AFTER_LEASE, _nothing, KILLED)
+"""Only on a bed whose clocks are steppable."""
+NO_FAKETIME = "needs libfaketime (make tools)"

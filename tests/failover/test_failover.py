@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.failover.bed import failover_bed
+from tests.failover.bed import FAKETIME, failover_bed
 from tests.failover.drill import Drill
-from tests.failover.faults import FAULTS
+from tests.failover.faults import CLOCK_STEPS, FAULTS, NO_FAKETIME
 from tests.failover.history import Holder, Write, idle_leaders, terms, violations
 
 SEED = 7
@@ -18,14 +18,24 @@ SEED = 7
 def test_five_failovers_and_no_write_begins_in_anothers_term(tmp_path: Path) -> None:
     with failover_bed(tmp_path, random.Random(SEED)) as bed:
         drill = Drill(bed)
-        outcomes = [drill.run(fault) for fault in FAULTS[:5]]
-        assert [outcome.fault for outcome in outcomes] == [fault.name for fault in FAULTS[:5]]
+        outcomes = [drill.run(fault) for fault in FAULTS]
+        assert [outcome.fault for outcome in outcomes] == [fault.name for fault in FAULTS]
         assert violations(bed.holders, bed.writes) == []
         assert idle_leaders(bed.holders, bed.writes) == []
         assert len(terms(bed.holders)) >= 5
         changes = {write.what for write in bed.writes}
         assert "updateUser" in changes
         assert any(what.startswith("PATCH ") for what in changes)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_wall_clocks_that_jump_move_no_lease(tmp_path: Path) -> None:
+    if FAKETIME is None:
+        pytest.skip(NO_FAKETIME)
+    with failover_bed(tmp_path, random.Random(SEED), steppable=True) as bed:
+        assert Drill(bed).run(CLOCK_STEPS).fault == CLOCK_STEPS.name
+        assert violations(bed.holders, bed.writes) == []
 
 
 HOLDERS = [Holder(1.0, "a"), Holder(2.0, "a"), Holder(5.0, "b"), Holder(7.0, ""), Holder(8.0, "a")]

@@ -1,14 +1,13 @@
 """A real API server for tests marked `envtest`: one a session, a namespace for each test.
 
 Under pytest-xdist with `--dist loadgroup` all of them run on one worker, so that one pair of
-servers does for all. Without KUBEBUILDER_ASSETS they are skipped, with one reason that pytest
-counts; LLDAP_OPERATOR_NO_SKIP=1 makes every skip a failure.
+servers does for all. Without KUBEBUILDER_ASSETS they are skipped, with one reason (see skips.py).
 """
 
 import itertools
 import os
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,8 +22,10 @@ from controller.api import GROUP, INSTANCE_LABEL, KINDS, VERSION, Kind
 from sandbox.controlplane import ASSETS_VARIABLE, ControlPlane, User
 
 ROOT = Path(__file__).parent.parent.parent
-NO_SKIP_VARIABLE = "LLDAP_OPERATOR_NO_SKIP"
-NO_SERVER = f"needs a real API server: set {ASSETS_VARIABLE} to a folder with etcd, kube-apiserver"
+NO_SERVER = (
+    f"needs a real API server: set {ASSETS_VARIABLE} to a folder with etcd and kube-apiserver "
+    "(make envtest builds one)"
+)
 CALL_SECONDS = 10.0
 
 APPLY = "application/apply-patch+yaml"
@@ -42,16 +43,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     # Skipped here and not by a mark: pytest counts skips by where they come from.
     if item.get_closest_marker("envtest") and not os.environ.get(ASSETS_VARIABLE):
         pytest.skip(NO_SERVER)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    report = yield
-    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get(NO_SKIP_VARIABLE):
-        why = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
-        report.outcome = "failed"
-        report.longrepr = f"{NO_SKIP_VARIABLE} forbids this: {why}"
-    return report
 
 
 @pytest.fixture(scope="session")
