@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.controlplane import ASSETS_VARIABLE
+from tests.docs.test_inline import kubectl_commands
 from tests.docs.test_walks import ON_A_CLUSTER
 from tests.support.cluster import Cluster, wait_until
 from tests.support.docnodes import ClusterWalk, cluster_walk
@@ -15,7 +16,7 @@ from tests.support.kustomize import KUBECTL, NO_KUBECTL
 
 pytestmark = [pytest.mark.slow, pytest.mark.envtest, pytest.mark.timeout(400)]
 
-PAGES = ["quickstart.md", "run/upgrade.md", "run/uninstall.md", "run/install.md"]
+PAGES = ["quickstart.md", "run/uninstall.md", "run/install.md", "run/upgrade.md"]
 PASSWORD = "correct horse battery staple"
 
 
@@ -34,16 +35,26 @@ def test_from_nothing_to_a_login_and_back_to_nothing_and_installed_again(
     reader: ClusterWalk,
 ) -> None:
     assert {DOCS / page for page in PAGES} == ON_A_CLUSTER
-    start, upgrade, uninstall, install = (DOCS / page for page in PAGES)
+    start, uninstall, install, upgrade = (DOCS / page for page in PAGES)
     reader.go(start)
     lldap = reader.nodes.lldap
     assert lldap is not None
     assert lldap.login("alice", PASSWORD) == 200
-    reader.go(upgrade)
+    run_what_sentences_name(reader)
     reader.go(uninstall)
     assert lldap.login("alice", PASSWORD) == 200, "the uninstall took somebody away"
     wait_until(lambda: _is_gone(reader), "the operator's namespace is gone")
     reader.go(install)
+    reader.go(upgrade)
+
+
+def run_what_sentences_name(reader: ClusterWalk) -> None:
+    """All at once, for each takes a moment; they are apart in what they say of a failure."""
+    commands = sorted(kubectl_commands())
+    assert len(commands) > 10
+    text = "\n".join(f"{command} || [ $? = 1 ] # a pipe may find nothing" for command in commands)
+    _, output = reader.shell.run(text, lambda: None)
+    assert "error" not in output.lower(), output
 
 
 def _is_gone(reader: ClusterWalk) -> bool:

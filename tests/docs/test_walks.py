@@ -14,8 +14,7 @@ ON_A_CLUSTER = {
     for name in ("quickstart.md", "run/install.md", "run/upgrade.md", "run/uninstall.md")
 }
 OF_A_LIVE_LLDAP = {DOCS / name for name in ("move/from-lldap.md", "move/from-terraform.md")}
-# Written by others for readers of the code, or of an alert that fires, with places to fill in.
-LANGUAGES = {"yaml", "sh", "text", "console", "bash", "python", "json", "promql", ""}
+LANGUAGES = SHELL | MANIFEST | {"text"}
 RUN = SHELL | MANIFEST
 MOST_EXCEPTIONS = 6
 

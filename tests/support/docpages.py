@@ -13,6 +13,7 @@ _REMARK = re.compile(r" *<!-- (.*) -->")
 _HEADING = re.compile(r"(#{1,6}) (.*)")
 _LINK = re.compile(r"!?\[(?:[^\]\[]|\[[^\]]*\])*\]\(([^)\s]+)(?: \"[^\"]*\")?\)")
 _CODE = re.compile(r"`[^`]*`")
+_COMMAND = re.compile(r"`((?:kubectl|lldap-operator|make|docker) [^`]+)`")
 _FILE = re.compile(r"# ([\w./-]+\.ya?ml)")
 
 
@@ -84,6 +85,11 @@ def prose(page: Path) -> str:
         else:
             kept.append(line)
     return "\n".join(kept)
+
+
+def inline_commands(page: Path) -> set[str]:
+    """The commands within the sentences of a page. A single word names a program."""
+    return set(_COMMAND.findall(prose(page).replace("\n", " ")))
 
 
 def links(page: Path) -> list[str]:

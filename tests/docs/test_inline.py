@@ -1,0 +1,61 @@
+"""The commands within sentences: those of our own exist, and those of kubectl are run in a walk."""
+
+import re
+
+import pytest
+
+from controller.cli import _parser
+from tests.support.docpages import ROOT, inline_commands, pages
+
+# What a place to fill in is in the walk.
+FILLED = {"NAME": "alice-password", "POD": "lldap-operator-0", "DIR": "people"}
+# Said of a kind of command, or run as a block of another page.
+NOT_WHOLE = {
+    "kubectl apply --server-side",
+    "kubectl describe",
+    "kubectl get",
+    "kubectl get events",
+    "kubectl kustomize",
+    "kubectl port-forward",
+    "kubectl -n lldap-operator scale deploy lldap-operator --replicas=0",
+}
+# What a command cannot do without, where a sentence only names it.
+NEEDED = {"import-bootstrap": ["bootstrap"], "release": ["--all"]}
+
+
+def commands(program: str) -> set[str]:
+    return {
+        command
+        for page in pages()
+        for command in inline_commands(page)
+        if command.startswith(f"{program} ")
+    }
+
+
+def kubectl_commands() -> set[str]:
+    """Those that are whole, filled in."""
+    whole = commands("kubectl") - NOT_WHOLE
+    return {re.sub(r"\b[A-Z]{3,}\b", lambda found: FILLED[found[0]], each) for each in whole}
+
+
+def test_the_exceptions_are_there() -> None:
+    assert commands("kubectl") >= NOT_WHOLE
+
+
+@pytest.mark.parametrize("command", sorted(commands("make")))
+def test_targets_are_in_the_makefile(command: str) -> None:
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    assert command.split()[1] in targets
+
+
+@pytest.mark.parametrize("command", sorted(commands("lldap-operator")))
+def test_our_own_commands_are_understood(command: str) -> None:
+    arguments = [FILLED.get(word, word) for word in command.split()[1:]]
+    if len(arguments) == 1:
+        arguments += NEEDED.get(arguments[0], [])
+    assert _parser().parse_args(arguments).command == arguments[0]
+
+
+def test_docker_runs_commands_that_the_image_has() -> None:
+    inside = [each.partition("0.1.0 ")[2] for each in commands("docker") if " run " in each]
+    assert inside == ["--version"]
