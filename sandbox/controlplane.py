@@ -68,7 +68,7 @@ def _documents(file: Path) -> list[dict[str, Any]]:
     return [d for d in yaml.safe_load_all(file.read_text()) if d]
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     """Return ports of 127.0.0.1 that nobody listens on, each another."""
     choice = secrets.SystemRandom().sample(PORTS, k=200)
     found: list[int] = []
@@ -231,16 +231,20 @@ class ControlPlane:
                 time.sleep(POLL_SECONDS)
 
     def _start(self) -> None:
-        etcd_port, peer_port, api_port = _free_ports(3)
+        etcd_port, peer_port, api_port = free_ports(3)
         self.url = f"https://127.0.0.1:{api_port}"
         self._write_credentials()
         self._run("etcd", *self._etcd_flags(etcd_port, peer_port))
         self._run("kube-apiserver", *self._apiserver_flags(etcd_port, api_port))
+        self._watch()
+        self._wait_until_ready()
+
+    def _watch(self) -> None:
+        """Have the servers killed when this process is."""
         pids = [str(server.pid) for server in self._servers.values()]
         self._watchdog = subprocess.Popen(  # noqa: S603  a constant script, arguments of our own
             ["/bin/sh", "-c", WATCHDOG, "watchdog", str(self.folder), *pids], stdin=subprocess.PIPE
         )
-        self._wait_until_ready()
 
     def _write_credentials(self) -> None:
         key = rsa.generate_private_key(public_exponent=65537, key_size=2048)

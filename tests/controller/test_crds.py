@@ -1,4 +1,4 @@
-"""What specs the CRDs let through and refuse, on a real API server.
+"""What specs the CRDs let through and refuse, on both API servers.
 
 The tables are read by Python too, without a server: both must decide alike.
 """
@@ -241,14 +241,12 @@ def test_what_the_crds_refuse_is_an_invalid_spec(
     assert refused.value.field == field
 
 
-@pytest.mark.envtest
 @accepted_cases
 def test_K02_the_crds_let_through(admin: Api, kind: Kind, changes: dict[str, Any]) -> None:
     answer = admin.create(kind, manifest(kind, DRY_RUN, changed(kind, changes)), dryRun="All")
     assert (answer.status, answer.warning) == (201, ""), answer.body
 
 
-@pytest.mark.envtest
 @refused_cases
 def test_K02_the_crds_refuse_and_say_what_to_do(
     admin: Api, kind: Kind, changes: dict[str, Any], field: str, says: str
@@ -266,7 +264,6 @@ bits = st.text(EDGES, max_size=2)
 texts = st.text(EDGES, max_size=12) | st.builds("a{}@b{}.c{}".format, bits, bits, bits)
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize(
     ("kind", "field"),
     [
@@ -285,7 +282,6 @@ def test_python_and_the_server_agree_about_any_text(
     assert admin.create(kind, obj, dryRun="All").ok is readable(kind, obj)
 
 
-@pytest.mark.envtest
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(names=st.lists(st.sampled_from(["a", "A", "b", "mail", "UUID", "a_b", "kubernetes-owner"])))
 def test_python_and_the_server_agree_about_any_attributes(admin: Api, names: list[str]) -> None:
@@ -301,7 +297,6 @@ def readable(kind: Kind, obj: Mapping[str, Any]) -> bool:
     return True
 
 
-@pytest.mark.envtest
 def test_two_entries_of_one_name_are_refused(admin: Api) -> None:
     spec = changed(LLDAP_USER, attributes("department", "department"))
     answer = admin.create(LLDAP_USER, manifest(LLDAP_USER, DRY_RUN, spec), dryRun="All")
@@ -311,7 +306,6 @@ def test_two_entries_of_one_name_are_refused(admin: Api) -> None:
         UserSpec.parse({"spec": spec})
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize("kind", KINDS, ids=case_id)
 def test_an_object_without_a_spec_is_refused(admin: Api, kind: Kind) -> None:
     obj = manifest(kind, DRY_RUN, {})

@@ -1,4 +1,4 @@
-"""What may change in a spec and what null means there, on a real API server."""
+"""What may change in a spec and what null means there, on both API servers."""
 
 from typing import Any
 
@@ -47,7 +47,6 @@ INSTEAD = {
 }
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize(("kind", "field", "value"), IMMUTABLE, ids=case_id)
 def test_an_immutable_field_says_what_to_do_instead_of_a_change(
     admin: Api, key: Key, kind: Kind, field: str, value: object
@@ -61,7 +60,6 @@ def test_an_immutable_field_says_what_to_do_instead_of_a_change(
     assert INSTEAD[kind] in cause
 
 
-@pytest.mark.envtest
 def test_a_default_that_null_brings_back_is_a_change_too(admin: Api, key: Key) -> None:
     spec = changed(LLDAP_ATTRIBUTE_SCHEMA, {"isList": True})
     obj = manifest(LLDAP_ATTRIBUTE_SCHEMA, key, spec)
@@ -90,7 +88,6 @@ CHANGEABLE: list[tuple[Kind, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize(("kind", "changes"), CHANGEABLE, ids=case_id)
 def test_the_other_fields_may_change(
     admin: Api, key: Key, kind: Kind, changes: dict[str, Any]
@@ -122,7 +119,6 @@ def base_for(kind: Kind, field: str) -> dict[str, Any]:
     return changed(kind, {field: LEFT_OUT, **extra})
 
 
-@pytest.mark.envtest
 @null_cases
 def test_a_null_is_the_same_as_leaving_the_field_out(
     admin: Api, key: Key, kind: Kind, field: str, applicable: bool
@@ -145,7 +141,6 @@ def test_a_null_is_the_same_as_leaving_the_field_out(
         assert admin.apply(kind, manifest(kind, key.also("left-out"), spec), force="true").ok
 
 
-@pytest.mark.envtest
 def test_a_null_secret_reference_counts_as_none(admin: Api) -> None:
     spec = changed(LLDAP_USER, {"passwordPolicy": "Manage", "passwordSecretRef": None})
     for answer in (
@@ -158,7 +153,6 @@ def test_a_null_secret_reference_counts_as_none(admin: Api) -> None:
         UserSpec.parse({"spec": spec})
 
 
-@pytest.mark.envtest
 def test_K07_a_field_of_another_version_is_no_error_to_who_does_not_ask_for_one(
     admin: Api, key: Key
 ) -> None:

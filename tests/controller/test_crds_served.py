@@ -1,4 +1,4 @@
-"""The status subresource, the columns and what the CRDs publish, on a real API server."""
+"""The status subresource, the columns and what the CRDs publish, on both API servers."""
 
 import time
 from collections.abc import Mapping
@@ -69,7 +69,6 @@ def apply_status(admin: Api, kind: Kind, key: Key, status: object, **how: str) -
     return admin.apply(kind, obj, subresource="/status", force="true", **how)
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize("kind", KINDS, ids=case_id)
 def test_a_whole_status_can_be_applied_and_taken_back(admin: Api, key: Key, kind: Kind) -> None:
     assert set(STATUS[kind]) == {field.name for field in kind.status.fields}
@@ -85,7 +84,6 @@ def test_a_whole_status_can_be_applied_and_taken_back(admin: Api, key: Key, kind
     assert answer.body["status"] == {"instance": "default", "conditions": [CONDITION, *others]}
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize(
     ("kind", "status", "field"),
     [
@@ -120,7 +118,6 @@ def test_a_status_of_another_shape_is_refused(
     assert field in answer.causes
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize("kind", KINDS, ids=case_id)
 def test_K01_the_crd_is_established_and_structural(admin: Api, kind: Kind) -> None:
     crd = admin.call(
@@ -142,7 +139,6 @@ COLUMNS = {
 }
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize("kind", KINDS, ids=case_id)
 def test_the_columns_show_what_kubectl_get_should_print(admin: Api, key: Key, kind: Kind) -> None:
     created(admin, kind, key, SPECS[kind])
@@ -162,7 +158,6 @@ def test_the_columns_show_what_kubectl_get_should_print(admin: Api, key: Key, ki
     assert None not in cells.values()
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize("kind", KINDS, ids=case_id)
 def test_every_field_is_explained(admin: Api, kind: Kind) -> None:
     schemas = published_schemas(admin)
@@ -197,7 +192,6 @@ def assert_described(schema: Mapping[str, Any], kind: Type) -> None:
             assert_described(published, field.type)
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize("kind", KINDS, ids=case_id)
 def test_the_category_and_the_short_name_are_served(admin: Api, kind: Kind) -> None:
     resources = admin.call("GET", f"/apis/{GROUP}/{VERSION}").body["resources"]
@@ -211,7 +205,6 @@ def test_the_category_and_the_short_name_are_served(admin: Api, kind: Kind) -> N
     assert any(r["name"] == f"{kind.plural}/status" for r in resources)
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize("kind", KINDS, ids=case_id)
 def test_K06_the_finalizer_is_taken_without_a_warning(admin: Api, key: Key, kind: Kind) -> None:
     obj = manifest(kind, Key(key.namespace, "x" * 253), SPECS[kind], finalizers=[kind.finalizer])

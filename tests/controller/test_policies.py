@@ -1,4 +1,4 @@
-"""The admission policies on a real API server: whom they stop, and whom and what they let pass."""
+"""The admission policies on both API servers: whom they stop, and whom and what they let pass."""
 
 from typing import Any
 
@@ -97,7 +97,6 @@ LABELS = ["default", "a", "0", "a-b", "a" * 40]
 NO_LABELS = ["", "A", "-a", "a-", "a.b", "a_b", "a" * 41]
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize("kind", KINDS, ids=case_id)
 def test_every_kind_needs_the_instance_label_on_create(admin: Api, key: Key, kind: Kind) -> None:
     answer = admin.create(kind, manifest(kind, key, SPECS[kind], labels={}))
@@ -105,14 +104,12 @@ def test_every_kind_needs_the_instance_label_on_create(admin: Api, key: Key, kin
     assert admin.create(kind, manifest(kind, key, SPECS[kind])).status == 201
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize("value", LABELS)
 def test_an_instance_is_a_dns_label_of_40_characters(admin: Api, key: Key, value: str) -> None:
     obj = users_object(key, labels={INSTANCE_LABEL: value})
     assert admin.create(LLDAP_USER, obj, dryRun="All").status == 201
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize("value", NO_LABELS)
 def test_another_value_of_the_label_is_denied(admin: Api, key: Key, value: str) -> None:
     obj = users_object(key, labels={INSTANCE_LABEL: value})
@@ -123,7 +120,6 @@ def test_another_value_of_the_label_is_denied(admin: Api, key: Key, value: str) 
         assert_denied(answer, "instance-label", "at most 40 lower-case letters")
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize("value", ["other", "", None])
 def test_D06_the_label_once_set_does_not_change_or_go(
     operator: Api, key: Key, value: str | None
@@ -136,7 +132,6 @@ def test_D06_the_label_once_set_does_not_change_or_go(
     assert operator.patch(LLDAP_USER, obj, {"metadata": {"labels": {"other": "x"}}}).ok
 
 
-@pytest.mark.envtest
 def test_an_object_without_the_label_can_lose_its_finalizer(
     operator: Api, unlabelled: Unlabelled
 ) -> None:
@@ -150,7 +145,6 @@ def test_an_object_without_the_label_can_lose_its_finalizer(
     assert "finalizers" not in answer.body["metadata"]
 
 
-@pytest.mark.envtest
 def test_an_object_without_the_label_can_get_it_once(
     tenant: Api, policy_namespace: PolicyNamespace
 ) -> None:
@@ -161,14 +155,12 @@ def test_an_object_without_the_label_can_get_it_once(
     assert_denied(again, "instance-label", "cannot be changed")
 
 
-@pytest.mark.envtest
 def test_a_late_label_is_a_dns_label_too(tenant: Api, unlabelled: Unlabelled) -> None:
     obj = unlabelled["gets-wrong-label"]
     answer = tenant.patch(LLDAP_USER, obj, {"metadata": {"labels": {INSTANCE_LABEL: "A"}}})
     assert_denied(answer, "instance-label", "at most 40 lower-case letters")
 
 
-@pytest.mark.envtest
 def test_the_label_does_not_hold_an_object_that_is_being_deleted(tenant: Api, key: Key) -> None:
     obj = being_deleted(tenant, key, LLDAP_USER)
     changed = tenant.patch(LLDAP_USER, obj, {"metadata": {"labels": {INSTANCE_LABEL: None}}})
@@ -179,7 +171,6 @@ def test_the_label_does_not_hold_an_object_that_is_being_deleted(tenant: Api, ke
 # The built-in annotation.
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize("kind", KINDS, ids=case_id)
 @pytest.mark.parametrize("value", ["true", "false", ""])
 def test_a_tenant_cannot_make_a_built_in(tenant: Api, key: Key, kind: Kind, value: str) -> None:
@@ -189,7 +180,6 @@ def test_a_tenant_cannot_make_a_built_in(tenant: Api, key: Key, kind: Kind, valu
     assert_denied(answer, "built-in", BUILT_IN_ANNOTATION, "by the operator only")
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize("who", ["operator", "admin"])
 def test_an_operator_and_a_cluster_administrator_can(
     request: pytest.FixtureRequest, key: Key, who: str
@@ -208,7 +198,6 @@ def built_in(operator: Api, key: Key) -> dict[str, Any]:
     return obj
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize("value", [None, "false"])
 def test_a_tenant_cannot_take_the_annotation_off(
     tenant: Api, built_in: dict[str, Any], value: str | None
@@ -217,7 +206,6 @@ def test_a_tenant_cannot_take_the_annotation_off(
     assert_denied(tenant.patch(LLDAP_GROUP, built_in, patch), "built-in", "leave it as it is")
 
 
-@pytest.mark.envtest
 def test_a_tenant_cannot_put_the_annotation_on_later(tenant: Api, key: Key) -> None:
     obj = manifest(LLDAP_GROUP, key, SPECS[LLDAP_GROUP])
     assert tenant.create(LLDAP_GROUP, obj).ok
@@ -225,7 +213,6 @@ def test_a_tenant_cannot_put_the_annotation_on_later(tenant: Api, key: Key) -> N
     assert_denied(answer, "built-in")
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize(
     "spec", [{"displayName": "mine"}, {"deletionPolicy": "Delete"}, {"attributes": None}]
 )
@@ -240,13 +227,11 @@ def test_a_tenant_cannot_edit_the_spec_of_a_built_in(
         assert_denied(answer, "built-in", "the spec of a built-in group", "LldapMembership")
 
 
-@pytest.mark.envtest
 def test_a_tenant_cannot_unmark_and_edit_in_one_step(tenant: Api, built_in: dict[str, Any]) -> None:
     patch = {"metadata": {"annotations": None}, "spec": {"displayName": "mine"}}
     assert_denied(tenant.patch(LLDAP_GROUP, built_in, patch), "built-in")
 
 
-@pytest.mark.envtest
 def test_a_tenant_may_label_and_delete_a_built_in(
     tenant: Api, built_in: dict[str, Any], key: Key
 ) -> None:
@@ -254,7 +239,6 @@ def test_a_tenant_may_label_and_delete_a_built_in(
     assert tenant.delete(LLDAP_GROUP, *key).ok
 
 
-@pytest.mark.envtest
 def test_a_built_in_that_is_being_deleted_is_let_go(tenant: Api, operator: Api, key: Key) -> None:
     obj = being_deleted(operator, key, LLDAP_GROUP, annotations=MARKED)
     assert tenant.patch(LLDAP_GROUP, obj, {"spec": {"displayName": "mine"}}).ok

@@ -53,7 +53,6 @@ def served(operator: Api, key: Key) -> dict[str, Any]:
     return obj
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize("kind", KINDS, ids=case_id)
 def test_a_tenant_cannot_write_the_first_status(tenant: Api, key: Key, kind: Kind) -> None:
     obj = manifest(kind, key, SPECS[kind])
@@ -63,7 +62,6 @@ def test_a_tenant_cannot_write_the_first_status(tenant: Api, key: Key, kind: Kin
     assert_denied(answer, "status", "status is written by the operator only")
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize(
     "status",
     [
@@ -87,7 +85,6 @@ def test_a_tenant_cannot_change_the_operators_part(
     assert_denied(patch_status(tenant, served, status), "status", "leave the rest")
 
 
-@pytest.mark.envtest
 def test_a_tenant_cannot_replace_the_status(tenant: Api, served: dict[str, Any], key: Key) -> None:
     live = tenant.get(LLDAP_USER, *key).body
     path = f"/apis/{served['apiVersion']}/namespaces/{key.namespace}/lldapusers/{key.name}/status"
@@ -95,7 +92,6 @@ def test_a_tenant_cannot_replace_the_status(tenant: Api, served: dict[str, Any],
     assert tenant.call("PUT", path, live).status == 200  # the same again is no change
 
 
-@pytest.mark.envtest
 def test_a_tenant_may_keep_conditions_of_other_types(
     tenant: Api, operator: Api, served: dict[str, Any]
 ) -> None:
@@ -110,14 +106,12 @@ def test_a_tenant_may_keep_conditions_of_other_types(
     assert gone.body["status"] == STATUS | {"uuid": "1-2"}
 
 
-@pytest.mark.envtest
 def test_a_condition_of_another_type_may_be_the_first(tenant: Api, key: Key) -> None:
     obj = manifest(LLDAP_USER, key, SPECS[LLDAP_USER])
     assert tenant.create(LLDAP_USER, obj).ok
     assert patch_status(tenant, obj, {"conditions": [OTHER]}).status == 200
 
 
-@pytest.mark.envtest
 @pytest.mark.parametrize("who", ["operator", "admin"])
 def test_an_operator_and_a_cluster_administrator_write_it(
     request: pytest.FixtureRequest, served: dict[str, Any], who: str
@@ -127,7 +121,6 @@ def test_an_operator_and_a_cluster_administrator_write_it(
     assert patch_status(api, served, None).status == 200
 
 
-@pytest.mark.envtest
 def test_an_object_that_is_being_deleted_is_covered_too(
     tenant: Api, operator: Api, served: dict[str, Any], key: Key
 ) -> None:
@@ -137,7 +130,6 @@ def test_an_object_that_is_being_deleted_is_covered_too(
     assert patch_status(operator, served, {"origin": "Adopted"}).status == 200
 
 
-@pytest.mark.envtest
 def test_a_status_in_a_write_of_the_object_itself_does_not_count(
     tenant: Api, served: dict[str, Any], key: Key
 ) -> None:

@@ -1,4 +1,4 @@
-"""On a real API server: what finalizers and statuses rely on of it."""
+"""On both API servers: what finalizers and statuses rely on of it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,8 +18,6 @@ from informers import ApiClientTransport, PatchType, RestClient, StatusError
 from sandbox.controlplane import ControlPlane
 from tests.support.clock import FakeClock
 from tests.support.envtest import Key
-
-pytestmark = pytest.mark.envtest
 
 FINALIZER = LLDAP_USER.finalizer
 A, B = "example.org/a", "example.org/b"

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from controller.clock import SystemClock
-from sandbox.controlplane import _free_ports
+from sandbox.controlplane import free_ports
 from sandbox.lldap.server import Lldap
 from tests.support.cluster import Cluster, namespace_controller
 from tests.support.docpages import Block, blocks
@@ -34,7 +34,7 @@ class Nodes:
         self._cluster = cluster
         self._folder = folder
         self._stack = stack
-        (self.port,) = _free_ports(1)
+        (self.port,) = free_ports(1)
         self._replica: Replica | None = None
         self.lldap: LiveLldap | None = None
 

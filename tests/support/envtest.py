@@ -1,9 +1,12 @@
-"""A real API server for tests marked `envtest`: one a session, a namespace for each test.
+"""An API server for tests: one a session, a namespace for each test.
 
-Under pytest-xdist with `--dist loadgroup` all of them run on one worker, so that one pair of
-servers does for all. Without KUBEBUILDER_ASSETS they are skipped, with one reason (see skips.py).
+Tests that use `control_plane` run on the sandbox's server and on a real one; those that are marked
+`envtest` on a real one only. Under pytest-xdist with `--dist loadgroup` all that need a real one
+run on one worker, so that one pair of servers does for all. Without KUBEBUILDER_ASSETS they are
+skipped, for one reason.
 """
 
+import contextlib
 import itertools
 import os
 import time
@@ -17,9 +20,12 @@ import orjson
 import pytest
 import requests
 from kubernetes import client
+from kubernetes.client.exceptions import NotFoundException
 
 from controller.api import GROUP, INSTANCE_LABEL, KINDS, VERSION, Kind
 from sandbox.controlplane import ASSETS_VARIABLE, ControlPlane, User
+from tests.support.roles import ROLES
+from tests.support.sandboxplane import SandboxPlane
 
 ROOT = Path(__file__).parent.parent.parent
 NO_SERVER = (
@@ -45,11 +51,31 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip(NO_SERVER)
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "control_plane" not in metafunc.fixturenames:
+        return
+    servers = [pytest.param("real", marks=pytest.mark.envtest)]
+    if not metafunc.definition.get_closest_marker("envtest"):
+        servers.insert(0, pytest.param("sandbox"))
+    metafunc.parametrize("control_plane", servers, indirect=True, scope="session")
+
+
 @pytest.fixture(scope="session")
-def control_plane() -> Iterator[ControlPlane]:
+def control_plane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
     """A server of this session's own; its users are `admin`, `operator` and `tenant`."""
-    with ControlPlane(Path(os.environ[ASSETS_VARIABLE])) as plane:
+    with _planes[request.param]() as plane:
         yield plane
+
+
+def _real() -> ControlPlane:
+    return ControlPlane(Path(os.environ[ASSETS_VARIABLE]))
+
+
+def _sandbox() -> ControlPlane:
+    return SandboxPlane(ROLES)
+
+
+_planes = {"real": _real, "sandbox": _sandbox}
 
 
 @pytest.fixture(scope="session")
@@ -141,9 +167,22 @@ def end_namespace(api: client.ApiClient, namespace: str, *, seconds: float = 10.
         if time.monotonic() > deadline:
             raise TimeoutError(f"still in namespace {namespace}: {', '.join(left)}")
         time.sleep(0.05)
-    core.replace_namespace_finalize(
-        namespace, {"metadata": {"name": namespace}, "spec": {"finalizers": []}}
-    )
+    with contextlib.suppress(NotFoundException):  # the sandbox ends namespaces itself
+        core.replace_namespace_finalize(
+            namespace, {"metadata": {"name": namespace}, "spec": {"finalizers": []}}
+        )
+    _wait_until_gone(core, namespace, deadline)
+
+
+def _wait_until_gone(core: client.CoreV1Api, namespace: str, deadline: float) -> None:
+    while True:
+        try:
+            core.read_namespace(namespace)
+        except NotFoundException:
+            return
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"namespace {namespace} does not end")
+        time.sleep(0.05)
 
 
 def _objects(custom: client.CustomObjectsApi, namespace: str) -> list[str]:

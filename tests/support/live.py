@@ -15,7 +15,7 @@ import orjson
 import requests
 
 from controller.clock import SystemClock
-from sandbox.controlplane import _free_ports
+from sandbox.controlplane import free_ports
 from sandbox.lldap.exchange import Call, Response
 from sandbox.lldap.http import LldapServer
 from sandbox.lldap.server import Lldap
@@ -101,7 +101,7 @@ class Replica:
         self.password_file = folder / "password"
         self.password_file.write_text(ADMIN_PASSWORD)
         (folder / "hash-key").write_text(HASH_KEY)
-        self.metrics_port, self.health_port = _free_ports(2)
+        self.metrics_port, self.health_port = free_ports(2)
         self._environ = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder),

@@ -1,4 +1,4 @@
-"""The election and the recorder on a real API server."""
+"""The election and the recorder on both API servers."""
 
 import random
 from collections import Counter
@@ -19,8 +19,6 @@ from informers.transport import NO_HEADERS, Query
 from sandbox.controlplane import ControlPlane
 from tests.controller.test_recorder import reference
 from tests.support.envtest import Api
-
-pytestmark = pytest.mark.envtest
 
 TIMES = Times(lease=15, renew=10.0, retry=2.0, call=8.0)
 

@@ -1,4 +1,4 @@
-"""On a real API server: Secrets, of which only the metadata is asked for."""
+"""On both API servers: Secrets, of which only the metadata is asked for."""
 
 import base64
 import random
@@ -21,8 +21,6 @@ from informers import (
 from sandbox.controlplane import ControlPlane
 from tests.informers.scripted import Recorder
 from tests.informers.test_end_to_end import RealClock, running, wait_for
-
-pytestmark = pytest.mark.envtest
 
 SECRET_VALUE = "hunter2"
 
@@ -116,7 +114,7 @@ def test_a_version_that_is_too_old_is_found_out_and_listed_anew(
     assert [told[0] for told in recorder.told] == ["add", "add"]
 
 
-def test_refusals_of_the_real_server_have_their_kinds(rest: RestClient, namespace: str) -> None:
+def test_refusals_of_a_server_have_their_kinds(rest: RestClient, namespace: str) -> None:
     path = f"/api/v1/namespaces/{namespace}/secrets"
     rest.post(path, secret("x"))
     refused: list[tuple[StatusKind, Callable[[], object]]] = [
