@@ -43,7 +43,7 @@ def test_every_page_is_in_the_navigation_once() -> None:
     assert sorted(listed) == sorted(set(listed))
     below = [str(page.relative_to(DOCS)) for page in pages()]
     runbooks = {name for name in below if name.startswith("operations/runbooks/Lldap")}
-    assert set(below) - runbooks == set(listed)
+    assert set(below) - runbooks == set(listed), "put the page into nav of mkdocs.yml"
 
 
 def test_the_site_takes_nothing_from_elsewhere() -> None:
