@@ -23,7 +23,11 @@ def has_something_to_run(page: Path) -> bool:
     return any(block.language in RUN and not block.not_run for block in blocks(page))
 
 
-HERE = [page for page in pages() if has_something_to_run(page) and page not in ON_A_CLUSTER]
+HERE = [
+    page
+    for page in [*pages(), ROOT / "README.md"]
+    if has_something_to_run(page) and page not in ON_A_CLUSTER
+]
 
 
 def all_blocks() -> list[Block]:
