@@ -1,30 +1,21 @@
-"""What people do with kubectl works on the sandbox's API server."""
+"""What people do with kubectl works on both API servers."""
 
 import json
 import os
-import random
 import re
 import shutil
 import subprocess
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import orjson
 import pytest
-import yaml
 
-from sandbox.apiserver.app import ApiServer
-from sandbox.apiserver.http import ApiServerHttp
-from sandbox.apiserver.messages import Request
+from controller.api import GROUP
+from sandbox.controlplane import ControlPlane
+from tests.support.envtest import Api
+from tests.support.kustomize import KUBECTL, NO_KUBECTL
 
-ROOT = Path(__file__).parent.parent.parent
-GROUP = "lldap-operator.lukidoescode.com"
-# Some vendors' kubectl only finds out which one to run.
-KUBECTL = next((found for name in ("kubectl.1.32", "kubectl") if (found := shutil.which(name))), "")
-NO_KUBECTL = "needs kubectl on PATH"
 SECONDS = 30.0
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not KUBECTL, reason=NO_KUBECTL)]
@@ -36,14 +27,6 @@ metadata: {{name: NAME, labels: {{{GROUP}/lldap-instance: default}}}}
 spec: {{username: NAME, email: NAME@example.org, displayName: SHOWN, passwordPolicy: Ignore}}
 """
 READY = {"type": "Ready", "status": "True", "reason": "Verified", "message": "m"}
-
-
-class WallClock:
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-    def monotonic(self) -> float:
-        return time.monotonic()
 
 
 @dataclass
@@ -74,28 +57,16 @@ class Kubectl:
         return self("apply", "-f", "-", *more, stdin=text, fails=fails)
 
 
-@pytest.fixture(scope="module")
-def server() -> ApiServer:
-    server = ApiServer(WallClock(), random.Random(3))
-    for file in sorted((ROOT / "deploy" / "crds").glob("*.yaml")):
-        crd = yaml.safe_load(file.read_text())
-        path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-        answer = server.request(Request("POST", path, body=orjson.dumps(crd)))
-        assert answer.status == 201, answer.body
-    return server
-
-
 @pytest.fixture
-def kubectl(server: ApiServer, tmp_path: Path) -> Iterator[Kubectl]:
+def kubectl(crds: ControlPlane, namespace: str, tmp_path: Path) -> Kubectl:
     """kubectl in a namespace of its own."""
-    namespace = f"test-{server.store.revision}"
-    with ApiServerHttp(server) as http:
-        http.kubeconfig(tmp_path / "config", namespace=namespace)
-        path = os.environ["PATH"]
-        environment = {"KUBECONFIG": str(tmp_path / "config"), "HOME": str(tmp_path), "PATH": path}
-        kubectl = Kubectl(environment, tmp_path)
-        kubectl("create", "namespace", namespace)
-        yield kubectl
+    config = crds.write_kubeconfig(crds.admin)
+    shutil.copy(config, tmp_path / "config")
+    path = os.environ["PATH"]
+    environment = {"KUBECONFIG": str(tmp_path / "config"), "HOME": str(tmp_path), "PATH": path}
+    kubectl = Kubectl(environment, tmp_path)
+    kubectl("config", "set-context", "--current", f"--namespace={namespace}")
+    return kubectl
 
 
 def test_get_shows_the_columns(kubectl: Kubectl) -> None:
@@ -209,7 +180,7 @@ def test_wait_sees_a_condition_come(kubectl: Kubectl) -> None:
     assert output.endswith("condition met\n"), errors
 
 
-def test_describe_shows_events(kubectl: Kubectl, server: ApiServer) -> None:
+def test_describe_shows_events(kubectl: Kubectl, admin: Api) -> None:
     kubectl.apply("ann", "Ann")
     live = json.loads(kubectl("get", "llu", "ann", "-o", "json"))["metadata"]
     event = {
@@ -230,7 +201,7 @@ def test_describe_shows_events(kubectl: Kubectl, server: ApiServer) -> None:
         },
     }
     path = f"/apis/events.k8s.io/v1/namespaces/{live['namespace']}/events"
-    answer = server.request(Request("POST", path, body=orjson.dumps(event)))
+    answer = admin.call("POST", path, event)
     assert answer.status == 201, answer.body
     assert re.search(r"Normal\s+UserCreated.*it is there now", kubectl("describe", "llu", "ann"))
     assert "it is there now" in kubectl("get", "events")
@@ -240,15 +211,18 @@ def test_describe_shows_events(kubectl: Kubectl, server: ApiServer) -> None:
 def test_what_there_is_can_be_asked(kubectl: Kubectl) -> None:
     assert "<[]Object>" in kubectl("explain", "llu.spec.attributes")
     assert "llas" in kubectl("api-resources", "--categories=lldap")
+    for name in ("secrets", "namespaces", "events", "leases", "customresourcedefinitions"):
+        assert f"{name} " in kubectl("api-resources")
     assert f"{GROUP}/v1alpha1" in kubectl("api-versions")
     assert kubectl("auth", "can-i", "create", "llu") == "yes\n"
     assert "admin" in kubectl("auth", "whoami")
     assert "resource type" in kubectl("get", "nosuchthing", fails=True)
 
 
+@pytest.mark.sandbox
 def test_a_namespace_ends_with_all_that_is_in_it(kubectl: Kubectl) -> None:
-    kubectl.apply("ann", "Ann")
-    namespace = kubectl("get", "llu", "ann", "-o", "jsonpath={.metadata.namespace}")
-    kubectl("delete", "namespace", namespace)
-    assert namespace not in kubectl("get", "namespaces")
-    assert "not found" in kubectl.apply("bob", "Bob", fails=True)
+    kubectl("create", "namespace", "short-lived")
+    kubectl.apply("ann", "Ann", "--namespace=short-lived")
+    kubectl("delete", "namespace", "short-lived")
+    assert "short-lived" not in kubectl("get", "namespaces")
+    assert "not found" in kubectl.apply("bob", "Bob", "--namespace=short-lived", fails=True)

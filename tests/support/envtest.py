@@ -1,9 +1,9 @@
 """An API server for tests: one a session, a namespace for each test.
 
-Tests that use `control_plane` run on the sandbox's server and on a real one; those that are marked
-`envtest` on a real one only. Under pytest-xdist with `--dist loadgroup` all that need a real one
-run on one worker, so that one pair of servers does for all. Without KUBEBUILDER_ASSETS they are
-skipped, for one reason.
+Tests that use `control_plane` run on the sandbox's server and on a real one; those marked `sandbox`
+or `envtest` on one only. Under pytest-xdist with `--dist loadgroup` all that need a real one run on
+one worker, so that one pair of servers does for all. Without KUBEBUILDER_ASSETS they are skipped,
+for one reason.
 """
 
 import contextlib
@@ -54,9 +54,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "control_plane" not in metafunc.fixturenames:
         return
-    servers = [pytest.param("real", marks=pytest.mark.envtest)]
-    if not metafunc.definition.get_closest_marker("envtest"):
-        servers.insert(0, pytest.param("sandbox"))
+    marked = metafunc.definition.get_closest_marker
+    servers = [] if marked("envtest") else [pytest.param("sandbox")]
+    if not marked("sandbox"):
+        servers.append(pytest.param("real", marks=pytest.mark.envtest))
     metafunc.parametrize("control_plane", servers, indirect=True, scope="session")
 
 

@@ -17,6 +17,7 @@ from kubernetes import client
 from controller.clock import SystemClock
 from sandbox.apiserver.app import ApiServer
 from sandbox.apiserver.authorization import (
+    ADMIN,
     AUTHENTICATED,
     Authenticator,
     Authorizer,
@@ -32,7 +33,8 @@ ROOT = Path(__file__).parents[2]
 class SandboxPlane(ControlPlane):
     """See ControlPlane. It takes no RBAC objects: `rules` are the rights that users have, by name.
 
-    There is no TLS, and namespaces end by themselves.
+    There is no TLS, namespaces end by themselves, and who has no token is an administrator: kubectl
+    sends none without TLS.
     """
 
     def __init__(self, rules: dict[str, list[dict[str, Any]]] | None = None) -> None:
@@ -45,6 +47,11 @@ class SandboxPlane(ControlPlane):
         configuration = super().configuration(user)
         configuration.ssl_ca_cert = None
         return configuration
+
+    def _kubeconfig(self, user: User) -> dict[str, Any]:
+        config = super()._kubeconfig(user)
+        del config["clusters"][0]["cluster"]["certificate-authority"]
+        return config
 
     def _start(self) -> None:
         (port,) = free_ports(1)
@@ -82,7 +89,7 @@ def serve(configuration: dict[str, Any]) -> None:
     server = ApiServer(
         SystemClock(),
         random.Random(1),
-        authenticator=Authenticator(users),
+        authenticator=Authenticator(users, ADMIN),
         authorizer=Authorizer(rules),
     )
     with ApiServerHttp(server, configuration["port"]):
