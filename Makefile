@@ -49,8 +49,9 @@ failover: $(STAMP) ## 200 forced failovers of two replicas, half an hour; COUNT=
 docs: $(STAMP) ## the site of docs/, strictly, into build/site
 	$(BIN)/mkdocs build --strict
 
-generate: $(STAMP) ## write again what the code can generate: CRDs, reference pages
+generate: $(STAMP) ## write again what the code can generate: CRDs, reference pages, conformance
 	$(BIN)/python -m controller.generate
+	$(BIN)/python -m tests.conformance.page
 
 lock: ## new versions of all dependencies (needs uv)
 	uv pip compile -q -U setup.cfg --universal --python-version 3.11 --generate-hashes --no-header -o requirements/run.lock

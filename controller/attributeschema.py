@@ -4,10 +4,7 @@ import contextlib
 from collections.abc import Iterable
 
 from controller.api import (
-    GROUP_BUILT_IN,
     LLDAP_ATTRIBUTE_SCHEMA,
-    MARK_ATTRIBUTE,
-    USER_BUILT_IN,
     AttributeSchemaSpec,
     DeletionPolicy,
     Target,
@@ -69,15 +66,7 @@ class AttributeSchemaReconciler:
         return spec
 
     def _read(self, resource: Resource) -> AttributeSchemaSpec:
-        spec = read_spec(AttributeSchemaSpec, resource)
-        built_in = USER_BUILT_IN if spec.target is Target.USER else GROUP_BUILT_IN
-        if spec.attribute_name in built_in or spec.attribute_name == MARK_ATTRIBUTE:
-            raise fail(
-                Reason.BUILT_IN_CONFLICT,
-                f"{spec.attribute_name} is lldap's or the operator's own attribute: choose "
-                "another attributeName",
-            )
-        return spec
+        return read_spec(AttributeSchemaSpec, resource)
 
     def _rivals(self, resource: Resource, spec: AttributeSchemaSpec) -> list[Resource]:
         """The other objects that declare it, whatever their shape."""
@@ -255,7 +244,10 @@ class AttributeSchemaReconciler:
         instance, name = self._instance, spec.attribute_name
         named = instance.cache.naming_attribute(spec.target, name)
         live = instance.mirror.holders(lldap_target(spec.target), name)
-        return [f"{r.kind} {r.key}" for r in named if not r.deleting] + live
+        words = spec.target.lower()
+        return [f"{r.kind} {r.key}" for r in named if not r.deleting] + [
+            f"{words} {each} of lldap" for each in live
+        ]
 
     def _remove(self, resource: Resource, spec: AttributeSchemaSpec) -> None:
         target, name = lldap_target(spec.target), spec.attribute_name

@@ -14,6 +14,8 @@ Condition = dict[str, Any]
 Now = Callable[[], datetime.datetime]
 
 _CUT = "…"
+_SENTENCES = 256  # bytes: what is shorter is a word or a quotation, and keeps its beginning
+_QUOTED_BYTES = 240
 _QUOTATION = re.compile(r"“([^”]*)”?")
 # What differs from one answer to the next: a number, a moment, an id, an address in memory.
 _VARYING = re.compile(r"\S*(?:\d|[0-9a-f]{8})\S*", re.IGNORECASE)
@@ -32,19 +34,26 @@ class StatusObject(Protocol):
 
 
 def bounded(text: str, limit: int = MAX_CONDITION_MESSAGE_BYTES) -> str:
-    """`text` in at most `limit` bytes of UTF-8, cut on a character, an ellipsis at the cut."""
+    """`text` in at most `limit` bytes of UTF-8, cut on characters, an ellipsis for what is cut.
+
+    A message loses its middle: it says first what it is about, and at last what to do.
+    """
     encoded = text.encode(errors="replace")  # a lone surrogate has no encoding
     if len(encoded) <= limit:
         return encoded.decode()
-    return encoded[: limit - len(_CUT.encode())].decode(errors="ignore") + _CUT
+    last = limit // 3 if limit >= _SENTENCES else 0
+    head = encoded[: limit - last - len(_CUT.encode())].decode(errors="ignore")
+    return head + _CUT + encoded[len(encoded) - last :].decode(errors="ignore")
 
 
 def quoted(text: str) -> str:
     """Words of a server in quotation marks that nothing else uses.
 
     In there a request id or a moment may differ each time: `same_words` does not count that.
+    A long text is cut, so that there is room for what to do about it.
     """
-    return f"“{text.replace('“', chr(34)).replace('”', chr(34)).strip()}”"
+    plain = text.replace("“", '"').replace("”", '"').strip()
+    return f"“{bounded(plain, _QUOTED_BYTES)}”"
 
 
 def same_words(one: str, other: str) -> bool:

@@ -137,23 +137,27 @@ TABLE = (
         Unclassified,
         Reason.REFUSED,
         lambda error: (
-            f"lldap reported an error that the operator does not know{_lldap_said(error)}"
+            f"lldap reported an error that the operator does not know{_lldap_said(error)}; it is "
+            "tried again: look into lldap's log"
         ),
     ),
     Row(
         Rejected,
         Reason.REFUSED,
-        lambda error: f"lldap refused the change{_lldap_said(error) or f' ({error})'}",
+        lambda error: (
+            f"lldap refused the change{_lldap_said(error) or f' ({error})'}: correct what it "
+            "names; it is tried again"
+        ),
     ),
     Row(
         LldapError,
         Reason.REFUSED,
-        lambda error: f"lldap did not do it ({type(error).__name__})",
+        lambda error: f"lldap did not do it ({type(error).__name__}); it is tried again",
     ),
     Row(
         ApiFailure,
         Reason.KUBERNETES_UNAVAILABLE,
-        lambda error: f"the API server did not do it: {quoted(str(error))}",
+        lambda error: f"the API server did not do it: {quoted(str(error))}; it is tried again",
         quiet=9,  # some 2.5 seconds: an election among etcd's members
     ),
 )

@@ -153,7 +153,8 @@ class GroupReconciler(GroupDeletion):
     def _again(self, this: GroupPass, group: Group) -> Group:
         now = self._instance.read_group(group.id)
         if now is None:
-            raise fail(Reason.PENDING, f"group {this.name} went away while it was changed in lldap")
+            words = f"group {this.name} went away while it was changed in lldap: it comes back"
+            raise fail(Reason.PENDING, words)
         return now
 
     def _create(self, this: GroupPass) -> Group:

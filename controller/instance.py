@@ -9,6 +9,7 @@ from controller.attributes import AttributeDependencies
 from controller.brake import Brake
 from controller.cache import Cache
 from controller.clock import Clock
+from controller.conditions import bounded
 from controller.events import EventReason, Events
 from controller.gate import Gate
 from controller.guard import UninstallGuard
@@ -27,6 +28,8 @@ from controller.statuswriter import StatusWriter
 from lldap import Client, Group, Mirror, NotFound, User
 from lldap.names import BUILT_IN_GROUPS, group_key
 from lldap.passwords import Passwords
+
+SHOWN_NAME_BYTES = 128  # of a group's name in a message, which has to say more than that
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +114,8 @@ class Instance:
     def group_target(self, group: Group) -> Target:
         """The group as far as ownership goes."""
         rights = "has members" if group.members else ""
-        return Target(f"group {group.display_name}", group.uuid, group.attributes, rights)
+        words = f"group {bounded(group.display_name, SHOWN_NAME_BYTES)}"
+        return Target(words, group.uuid, group.attributes, rights)
 
     def is_privileged(self, user: User) -> bool:
         """Whether the account is in a built-in group: services bind with the read-only ones."""

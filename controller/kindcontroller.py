@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from controller.api import LLDAP_GROUP, Kind
+from controller.api import LLDAP_GROUP, PAUSED_ANNOTATION, Kind
 from controller.cache import in_dry_run, is_paused
 from controller.events import EventReason
 from controller.explain import GateEffect, effect_on_gate, explain_probe
@@ -90,7 +90,10 @@ class KindController:
         if standing is Service.TO_RELEASE:
             return self._release(resource, reconciler)
         if is_paused(resource):
-            words = f"{resource.key} is paused: nothing is done for it"
+            words = (
+                f"{resource.key} is paused: nothing is done for it until the annotation "
+                f"{PAUSED_ANNOTATION} is removed"
+            )
             return self._harness.hold(resource, Reason.PAUSED, words)
         if standing is Service.HELD and not self._instance.ownership.has_any(resource):
             return self._held(resource)

@@ -175,7 +175,8 @@ class UserPasswords:
     def _date_now(self, user_id: str) -> str:
         user = self._instance.read_user(user_id)
         if user is None:
-            raise fail(Reason.PENDING, f"user {user_id} went away while its password was set")
+            words = f"user {user_id} went away while its password was set: it comes back"
+            raise fail(Reason.PENDING, words)
         return _date(user)
 
     # --- the Secret --------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The closed table of reasons: what each means, what to do, when it is looked at again.
+"""The closed table of reasons: whose, what each means, what to do, when it is looked at again.
 
 Nothing else decides how a failure is retried. The page docs/reference/reasons.md is generated
 from this table.
@@ -7,6 +7,14 @@ from this table.
 import enum
 from dataclasses import dataclass
 
+from controller.api import (
+    KINDS,
+    LLDAP_ATTRIBUTE_SCHEMA,
+    LLDAP_GROUP,
+    LLDAP_MEMBERSHIP,
+    LLDAP_USER,
+    Kind,
+)
 from controller.taxonomy import Cadences, Disposition, Rule, Taxonomy
 
 TERMINAL = Disposition.TERMINAL
@@ -50,14 +58,20 @@ class Reason(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A row of the table. `ready` is the status of the Ready condition that goes with it."""
+    """A row of the table. `ready` is the status of the Ready condition that goes with it.
+
+    `kinds` are those whose objects can have the reason.
+    """
 
     reason: Reason
     ready: str
     rule: Rule | None
     meaning: str
     action: str
+    kinds: tuple[Kind, ...] = KINDS
 
+
+_ACCOUNTS = (LLDAP_USER, LLDAP_GROUP)
 
 TABLE = (
     Entry(
@@ -73,6 +87,7 @@ TABLE = (
         None,
         "The object stands for one of lldap's three built-in groups; the operator keeps it.",
         "Use it in memberships of its namespace; its spec belongs to the operator.",
+        (LLDAP_GROUP,),
     ),
     Entry(
         Reason.DRY_RUN,
@@ -95,6 +110,7 @@ TABLE = (
         Rule(FIXED, 10.0),
         "Something that the object names is not there yet; the message names it.",
         "Create it, or wait: the object is looked at again when it appears.",
+        (LLDAP_USER, LLDAP_GROUP, LLDAP_MEMBERSHIP),
     ),
     Entry(
         Reason.PROGRESSING,
@@ -102,6 +118,7 @@ TABLE = (
         None,
         "The change is on its way and not confirmed yet.",
         "Wait a few seconds.",
+        (LLDAP_USER,),
     ),
     Entry(
         Reason.DELETING,
@@ -116,6 +133,7 @@ TABLE = (
         Rule(FIXED, 30.0),
         "A custom attribute has no LldapAttributeSchema that is Ready.",
         "Create the LldapAttributeSchema that the message names.",
+        _ACCOUNTS,
     ),
     Entry(
         Reason.CONFLICT,
@@ -130,6 +148,7 @@ TABLE = (
         Rule(BACKOFF),
         "The e-mail address belongs to another account in lldap.",
         "Give this user another address, or change the other account's.",
+        (LLDAP_USER,),
     ),
     Entry(
         Reason.NOT_ADOPTED,
@@ -137,6 +156,7 @@ TABLE = (
         Rule(TERMINAL),
         "The target exists in lldap, nobody manages it, and the adoption rules do not allow it.",
         "Let an lldap administrator invite it, or change LLDAP_ADOPTION.",
+        _ACCOUNTS,
     ),
     Entry(
         Reason.PROTECTED_ACCOUNT,
@@ -144,13 +164,15 @@ TABLE = (
         Rule(TERMINAL),
         "The account is the operator's own, or a member of a built-in group.",
         "Manage it from the namespace of the virtual groups; never the operator's own account.",
+        (LLDAP_USER, LLDAP_MEMBERSHIP),
     ),
     Entry(
         Reason.BUILT_IN_CONFLICT,
         "False",
         Rule(TERMINAL),
-        "The name is that of a built-in group or attribute of lldap.",
+        "The name is that of a built-in group of lldap.",
         "Choose another name; use the virtual group's object for memberships.",
+        (LLDAP_GROUP,),
     ),
     Entry(
         Reason.HELD_BY_OTHER_INSTANCE,
@@ -173,6 +195,7 @@ TABLE = (
         Rule(TERMINAL),
         "A value does not fit its attribute's type or arity, or lldap refused it.",
         "Correct the attribute that the message names.",
+        _ACCOUNTS,
     ),
     Entry(
         Reason.SCHEMA_MISMATCH,
@@ -180,6 +203,7 @@ TABLE = (
         Rule(TERMINAL),
         "lldap has an attribute of that name with another type or other flags.",
         "Choose another name, or declare what is there: lldap cannot change an attribute.",
+        (LLDAP_ATTRIBUTE_SCHEMA,),
     ),
     Entry(
         Reason.ATTRIBUTE_IN_USE,
@@ -187,6 +211,7 @@ TABLE = (
         Rule(FIXED, 10.0),
         "The attribute is not deleted while an account or a group has a value or names it.",
         "Remove the values that the message names, or set deletionPolicy Retain.",
+        (LLDAP_ATTRIBUTE_SCHEMA,),
     ),
     Entry(
         Reason.SECRET_NOT_FOUND,
@@ -194,6 +219,7 @@ TABLE = (
         Rule(FIXED, 30.0),
         "The Secret of passwordSecretRef does not exist in the object's namespace.",
         "Create the Secret; the object is looked at again when it appears.",
+        (LLDAP_USER,),
     ),
     Entry(
         Reason.SECRET_KEY_NOT_FOUND,
@@ -201,6 +227,7 @@ TABLE = (
         Rule(FIXED, 30.0),
         "The Secret has no such key.",
         "Add the key, or correct passwordSecretRef.key.",
+        (LLDAP_USER,),
     ),
     Entry(
         Reason.PASSWORD_REJECTED,
@@ -208,6 +235,7 @@ TABLE = (
         Rule(TERMINAL),
         "The password is empty, longer than 4,096 bytes or not UTF-8; nothing was registered.",
         "Put another password into the Secret.",
+        (LLDAP_USER,),
     ),
     Entry(
         Reason.LLDAP_UNAVAILABLE,

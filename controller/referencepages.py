@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from controller.api import KINDS
 from controller.config import ConfigurationRow, configuration_table
 from controller.events import EVENTS
 from controller.metrics import metrics_table
@@ -35,8 +36,11 @@ A failure is a Warning with [the reason of the condition](reasons.md); these com
 
 def reasons_page() -> str:
     """All reasons, with what to do and when they are looked at again."""
-    rows = [(f"`{e.reason}`", e.ready, e.meaning, e.action, _looked_at_again(e)) for e in TABLE]
-    head = ("reason", "Ready", "meaning", "what to do", "looked at again")
+    rows = [
+        (f"`{e.reason}`", e.ready, _whose(e), e.meaning, e.action, _looked_at_again(e))
+        for e in TABLE
+    ]
+    head = ("reason", "Ready", "kinds", "meaning", "what to do", "looked at again")
     return _page(REASONS_HEAD, _table(head, rows))
 
 
@@ -61,6 +65,10 @@ def events_page() -> str:
 def _variable(row: ConfigurationRow) -> tuple[str, ...]:
     flag = f"`{row.flag}`" if row.flag else "none"
     return f"`{row.variable}`", flag, row.default, row.meaning
+
+
+def _whose(entry: Entry) -> str:
+    return "all" if entry.kinds == KINDS else ", ".join(kind.kind for kind in entry.kinds)
 
 
 def _looked_at_again(entry: Entry) -> str:

@@ -74,7 +74,7 @@ class Resolver:
             raise fail(
                 Reason.PROTECTED_ACCOUNT,
                 f"{spec.group_name} is a built-in group of lldap: its members are set only by "
-                f"memberships in the namespace {rules.virtual_group_namespace}",
+                f"memberships in the namespace {rules.virtual_group_namespace}: create it there",
             )
         return spec
 

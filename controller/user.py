@@ -159,7 +159,7 @@ class UserReconciler:
     def _again(self, this: UserPass) -> User:
         user = self._instance.read_user(this.user_id)
         if user is None:
-            words = f"user {this.user_id} went away while it was changed in lldap"
+            words = f"user {this.user_id} went away while it was changed in lldap: it comes back"
             raise fail(Reason.PENDING, words)
         return user
 

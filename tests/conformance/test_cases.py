@@ -1,20 +1,13 @@
 """Every case from the field has its tests, and they can be found by its id."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
-from tests.conformance.names import TestName, every_test
+from tests.conformance.names import every_test
+from tests.conformance.page import cases, named_after
 
-CASES: dict[str, dict[str, Any]] = yaml.safe_load(
-    Path(__file__).with_name("cases.yaml").read_text(encoding="utf-8")
-)
-
-
-def named_after(case: str) -> list[TestName]:
-    return [name for name in every_test() if case in name.cases]
+CASES = cases()
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -24,7 +17,7 @@ def test_a_case_has_tests_of_its_name(case: str) -> None:
 
 @pytest.mark.parametrize("case", [case for case, row in CASES.items() if row.get("real")])
 def test_a_case_of_the_api_server_runs_on_a_real_one(case: str) -> None:
-    assert [name.id for name in named_after(case) if "envtest" in name.marks]
+    assert [name.id for name in named_after(case) if name.is_real]
 
 
 def test_no_test_names_a_case_that_there_is_not() -> None:

@@ -55,11 +55,11 @@ class Thing:
         ("", ""),
         ("short", "short"),
         ("a" * 512, "a" * 512),
-        ("a" * 513, "a" * 509 + "…"),
+        ("a" * 400 + "b" * 170, "a" * 339 + "…" + "b" * 170),
         ("ü" * 256, "ü" * 256),
-        ("ü" * 257, "ü" * 254 + "…"),  # 509 bytes would end within a character
-        ("a" + "€" * 171, "a" + "€" * 169 + "…"),
-        ("\N{GRINNING FACE}" * 200, "\N{GRINNING FACE}" * 127 + "…"),
+        ("ü" * 257, "ü" * 169 + "…" + "ü" * 85),  # 339 bytes would end within a character
+        ("a" + "€" * 171, "a" + "€" * 112 + "…" + "€" * 56),
+        ("\N{GRINNING FACE}" * 200, "\N{GRINNING FACE}" * 84 + "…" + "\N{GRINNING FACE}" * 42),
         ("lone \udcff surrogate", "lone ? surrogate"),
     ],
 )
@@ -72,7 +72,22 @@ def test_no_text_is_longer_than_its_bound_or_another_text(text: str, limit: int)
     cut = bounded(text, limit)
     assert len(cut.encode()) <= limit
     whole = text.encode(errors="replace").decode()
-    assert cut == whole or (cut.endswith("…") and whole.startswith(cut[:-1]))
+    splits = [(cut[:n], cut[n + 1 :]) for n, letter in enumerate(cut) if letter == "…"]
+    assert cut == whole or any(whole.startswith(a) and whole.endswith(b) for a, b in splits)
+
+
+def test_a_word_keeps_its_beginning_and_a_sentence_its_end_too() -> None:
+    assert bounded("a" * 300, 128) == "a" * 125 + "…"
+    cut = bounded("user alice: " + "x" * 600 + ": delete one of the two")
+    assert cut.startswith("user alice: xxx")
+    assert cut.endswith("xxx: delete one of the two")
+
+
+def test_the_words_of_a_server_leave_room_for_what_to_do() -> None:
+    long = quoted("ü" * 5000)
+    assert len(long.encode()) <= 246
+    assert long.startswith("“ü")
+    assert long.endswith("…”")
 
 
 def test_the_message_of_a_condition_is_bounded() -> None:

@@ -91,7 +91,8 @@ def test_whether_it_is_ready_survives_a_pause(bed: Bed) -> None:
     before = condition(bed)
     bed.clock.advance(60)
     pause(bed, "LldapUser", "alice")
-    words = "team-a/alice is paused: nothing is done for it"
+    words = "team-a/alice is paused: nothing is done for it until the annotation "
+    words += f"{PAUSED_ANNOTATION} is removed"
     assert condition(bed) == {**before, "reason": "Paused", "message": words}
     bed.clock.advance(60)
     go_on(bed, "LldapUser", "alice")

@@ -14,6 +14,7 @@ from controller.api import API_VERSION, INSTANCE_LABEL, KINDS
 from controller.metrics import Metrics
 from controller.objectevents import ObjectEvents
 from controller.operator import Operator, Parts
+from controller.reasons import BY_REASON, Reason
 from controller.resource import Object
 from controller.rules import Rules
 from informers import RestClient
@@ -269,10 +270,12 @@ class Bed:
         self.admin.patch(path, {"status": change}, content_type="application/merge-patch+json")
 
     def ready(self, kind: str, name: str, namespace: str = "team-a") -> tuple[str, str]:
-        """Status and reason of Ready."""
+        """Status and reason of Ready; the kind can have it by the table of reasons."""
         conditions = self.get(kind, name, namespace).get("status", {}).get("conditions", [])
         found: dict[str, str] = next((c for c in conditions if c["type"] == "Ready"), {})
-        return found.get("status", "?"), found.get("reason", "?")
+        status, reason = found.get("status", "?"), found.get("reason", "?")
+        assert reason == "?" or kind in {each.kind for each in BY_REASON[Reason(reason)].kinds}
+        return status, reason
 
     def message(self, kind: str, name: str, namespace: str = "team-a") -> str:
         conditions = self.get(kind, name, namespace)["status"]["conditions"]
