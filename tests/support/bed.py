@@ -4,6 +4,7 @@ import base64
 import functools
 import os
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -85,11 +86,15 @@ class Bed:
         self._install()
         self.start()
 
-    def _install(self) -> None:
+    def install_definitions(self) -> None:
+        """Install our CRDs; they are served then."""
         for document in _definitions():
             self.admin.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", document)
         self.clock.advance(5)
         self.api.step()
+
+    def _install(self) -> None:
+        self.install_definitions()
         for name in NAMESPACES:
             body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
             self.admin.post("/api/v1/namespaces", body)
@@ -173,6 +178,19 @@ class Bed:
             passed += step
             self.settle()
 
+    def until(self, condition: Callable[[], bool], seconds: float = 60.0) -> None:
+        """Let time pass until it is so; AssertionError after `seconds`."""
+        self.settle()
+        passed = 0.0
+        while not condition():
+            assert passed < seconds, "it did not come to that in time"
+            self.clock.advance(1.0)
+            passed += 1.0
+            self.settle()
+
+    def stop(self) -> None:
+        """Stop the operator as in a crash: it is not stepped until `start`."""
+
     # --- what people do --------------------------------------------------------------------
 
     def path(self, kind: str, namespace: str, name: str = "") -> str:
@@ -251,6 +269,15 @@ class Bed:
 
     def delete(self, kind: str, name: str, namespace: str = "team-a") -> None:
         self.admin.delete(self.path(kind, namespace, name))
+
+    def delete_namespace(self, name: str) -> None:
+        """Delete a namespace, and with it all that is in it."""
+        self.admin.delete(f"/api/v1/namespaces/{name}")
+
+    def names(self, kind: str, namespace: str) -> list[str]:
+        """The names of the objects of a kind in a namespace."""
+        items = self.admin.get(self.path(kind, namespace))["items"]
+        return [item["metadata"]["name"] for item in items]
 
     def annotate(
         self, kind: str, name: str, namespace: str = "team-a", **values: str | None

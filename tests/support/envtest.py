@@ -62,21 +62,27 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session")
-def control_plane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
+def control_plane(request: pytest.FixtureRequest) -> ControlPlane:
     """A server of this session's own; its users are `admin`, `operator` and `tenant`."""
-    with _planes[request.param]() as plane:
+    plane: ControlPlane = request.getfixturevalue(f"{request.param}_plane")
+    return plane
+
+
+@pytest.fixture(scope="session")
+def sandbox_plane() -> Iterator[ControlPlane]:
+    with SandboxPlane(ROLES) as plane:
         yield plane
 
 
-def _real() -> ControlPlane:
+@pytest.fixture(scope="session")
+def real_plane() -> Iterator[ControlPlane]:
+    with real_plane_of_its_own() as plane:
+        yield plane
+
+
+def real_plane_of_its_own() -> ControlPlane:
+    """A real API server of which a test may take away what others need; not started yet."""
     return ControlPlane(Path(os.environ[ASSETS_VARIABLE]))
-
-
-def _sandbox() -> ControlPlane:
-    return SandboxPlane(ROLES)
-
-
-_planes = {"real": _real, "sandbox": _sandbox}
 
 
 @pytest.fixture(scope="session")

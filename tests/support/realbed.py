@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Self
 
+from controller.api import KINDS
 from controller.operator import Operator
 from informers import ApiClientTransport, Reflector, RestClient, StatusError, StatusKind
 from informers.transport import NO_HEADERS, Query, RawResponse
@@ -20,11 +21,12 @@ from sandbox.apiserver.transport import Answered, Call
 from sandbox.controlplane import ControlPlane, User
 from sandbox.lldap.opaque import cheap_stretching
 from sandbox.lldap.server import Lldap
-from tests.support.bed import ADMIN_PASSWORD, CALL_SECONDS, NAMESPACES, Bed
+from tests.support.bed import ADMIN_PASSWORD, CALL_SECONDS, NAMESPACES, ROOT, Bed
 from tests.support.envtest import drop_finalizers, end_namespace
 
 QUIET_SECONDS = 0.3  # nothing came for so long: an event takes milliseconds
 DEADLINE_SECONDS = 30.0
+CRDS = ROOT / "deploy/crds"
 POLL_SECONDS = 0.01
 
 
@@ -226,7 +228,18 @@ class RealBed(Bed):
             assert time.monotonic() < deadline, "it did not come to that in time"
             time.sleep(POLL_SECONDS)
 
+    def install_definitions(self) -> None:
+        """See Bed."""
+        self._plane.install(CRDS)
+
     # --- what people do --------------------------------------------------------------------
+
+    def delete_namespace(self, name: str) -> None:
+        """See Bed; what is in it is deleted here, as the namespace controller does."""
+        super().delete_namespace(name)
+        for kind in KINDS:
+            self.admin.delete(self.path(kind.kind, name))
+        self.admin.delete(f"/api/v1/namespaces/{name}/secrets")
 
     def exists(self, kind: str, name: str, namespace: str = "team-a") -> bool:
         try:
