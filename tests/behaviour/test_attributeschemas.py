@@ -37,7 +37,7 @@ def test_its_deletion_does_to_the_attribute_what_the_policy_says(
     assert ("department" in attribute_names(bed)) is stays
 
 
-def test_while_it_is_used_it_stays_and_names_who_uses_it(bed: Bed) -> None:
+def test_E10_while_it_is_used_it_stays_and_names_who_uses_it(bed: Bed) -> None:
     bed.schema("department", deletionPolicy="Delete")
     bed.user("alice", attributes=attributes(department=["42"]))
     becomes(bed, "LldapUser", "alice")

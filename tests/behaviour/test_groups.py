@@ -15,7 +15,7 @@ def rename(bed: Bed, name: str, display_name: str) -> None:
     bed.apply("LldapGroup", name, {"displayName": display_name})
 
 
-def test_a_rename_is_done_in_place_and_keeps_the_members(bed: Bed) -> None:
+def test_A17_a_rename_is_done_in_place_and_keeps_the_members(bed: Bed) -> None:
     directory = alice_in_devs(bed)
     uuid = directory.group_uuid("devs")
     rename(bed, "devs", "Developers")
@@ -98,7 +98,9 @@ def test_an_edit_of_a_virtual_group_is_undone(bed: Bed, change: dict[str, object
     assert found["metadata"]["annotations"] == {BUILT_IN_ANNOTATION: "true"}
 
 
-def test_an_object_of_a_built_in_groups_name_is_a_conflict_and_goes_without_harm(bed: Bed) -> None:
+def test_D03_an_object_of_a_built_in_groups_name_is_a_conflict_and_goes_without_harm(
+    bed: Bed,
+) -> None:
     bed.apply("LldapGroup", "mine", {"displayName": "lldap_admin", "deletionPolicy": "Delete"})
     becomes(bed, "LldapGroup", "mine", ("False", "BuiltInConflict"))
     bed.delete("LldapGroup", "mine")

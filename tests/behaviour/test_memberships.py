@@ -46,7 +46,7 @@ def test_its_deletion_does_to_the_member_what_the_policy_says(
 
 
 @pytest.mark.parametrize("first", ["LldapUser", "LldapGroup", "LldapMembership"])
-def test_all_three_can_go_in_any_order(bed: Bed, first: str) -> None:
+def test_E09_all_three_can_go_in_any_order(bed: Bed, first: str) -> None:
     directory = alice_in_devs(bed)
     objects = {"LldapUser": "alice", "LldapGroup": "devs", "LldapMembership": "alice-devs"}
     bed.delete(first, objects.pop(first))

@@ -7,7 +7,7 @@ from tests.support.bed import Bed
 from tests.support.directory import Directory
 
 
-def test_the_deletion_of_a_namespace_carries_out_what_its_objects_say(bed: Bed) -> None:
+def test_E06_the_deletion_of_a_namespace_carries_out_what_its_objects_say(bed: Bed) -> None:
     directory = alice_in_devs(bed)
     bed.user("bob", deletionPolicy="Retain")
     becomes(bed, "LldapUser", "bob")
@@ -18,7 +18,7 @@ def test_the_deletion_of_a_namespace_carries_out_what_its_objects_say(bed: Bed) 
     assert directory.has_user("bob")
 
 
-def test_the_deletion_of_the_operators_namespace_empties_nothing(bed: Bed) -> None:
+def test_E11_the_deletion_of_the_operators_namespace_empties_nothing(bed: Bed) -> None:
     directory = alice_in_devs(bed)
     # A finalizer of somebody else's keeps it Terminating, as a Pod would.
     metadata = {"finalizers": ["example.org/audit"]}
@@ -33,7 +33,7 @@ def test_the_deletion_of_the_operators_namespace_empties_nothing(bed: Bed) -> No
 KEEPER = {"username": "keeper", "email": "keeper@example.org", "passwordPolicy": "Ignore"}
 
 
-def test_the_deletion_of_the_crds_empties_nothing(bed_of_its_own: Bed) -> None:
+def test_E11_the_deletion_of_the_crds_empties_nothing(bed_of_its_own: Bed) -> None:
     bed = bed_of_its_own
     directory = alice_in_devs(bed)
     bed.schema("costcenter", deletionPolicy="Delete")

@@ -86,7 +86,7 @@ def test_its_deletion_does_to_the_account_what_the_policy_says(
     assert Directory(bed).mark("alice") is None
 
 
-def test_a_finalizer_of_somebody_else_keeps_the_object_and_not_the_account(bed: Bed) -> None:
+def test_E01_a_finalizer_of_somebody_else_keeps_the_object_and_not_the_account(bed: Bed) -> None:
     bed.user("alice", deletionPolicy="Delete")
     becomes(bed, "LldapUser", "alice")
     patch(
@@ -121,7 +121,7 @@ def test_after_a_restart_of_the_operator_it_goes_on_where_it_was(bed: Bed) -> No
 # --- whose account it is ---------------------------------------------------------------------
 
 
-def test_of_two_objects_the_older_has_the_account_and_hands_it_over(bed: Bed) -> None:
+def test_D01_of_two_objects_the_older_has_the_account_and_hands_it_over(bed: Bed) -> None:
     directory = alice_in_devs(bed)
     uuid = directory.uuid("alice")
     spec = {"username": "alice", "email": "b@example.org", "passwordPolicy": "Ignore"}
@@ -135,7 +135,7 @@ def test_of_two_objects_the_older_has_the_account_and_hands_it_over(bed: Bed) ->
     assert directory.members("devs") == {"alice"}
 
 
-def test_an_account_made_by_hand_is_adopted_and_stays_when_the_object_goes(bed: Bed) -> None:
+def test_D02_an_account_made_by_hand_is_adopted_and_stays_when_the_object_goes(bed: Bed) -> None:
     directory = Directory(bed)
     directory.make_user("alice")
     uuid = directory.uuid("alice")
@@ -170,7 +170,7 @@ def test_an_email_address_of_another_account_is_waited_for(bed: Bed) -> None:
     becomes(bed, "LldapUser", "bob")
 
 
-def test_with_another_label_it_is_let_go_and_the_account_stays(bed: Bed) -> None:
+def test_D06_with_another_label_it_is_let_go_and_the_account_stays(bed: Bed) -> None:
     directory = alice_in_devs(bed)
     for kind, name in (("LldapUser", "alice"), ("LldapMembership", "alice-devs")):
         patch(bed, kind, name, {"metadata": {"labels": {INSTANCE_LABEL: "other"}}})

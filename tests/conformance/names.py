@@ -13,6 +13,7 @@ _CASES_OF_A_CLASS = re.compile(r"Test((?:[A-Z]\d\d)+)")
 _CASE = re.compile(r"[A-Z]\d\d")
 
 CONTROL_PLANE = "control_plane"  # the fixture that is a real server in one of its variants
+BEHAVIOUR = "tests/behaviour/"  # all of it runs on both
 _PLUGINS = ("tests/support/*.py", "tests/**/conftest.py")
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -36,7 +37,8 @@ class TestName:
     @property
     def is_real(self) -> bool:
         """Whether it runs on a real API server (too, where it runs on the sandbox's as well)."""
-        return "envtest" in self.marks or CONTROL_PLANE in self.fixtures
+        marked = "envtest" in self.marks or CONTROL_PLANE in self.fixtures
+        return marked or self.path.startswith(BEHAVIOUR)
 
     @property
     def function(self) -> str:
