@@ -65,6 +65,11 @@ class Process:
         if self._process.wait(seconds):
             raise RuntimeError(f"it failed: see {self.log}")
 
+    def check(self) -> None:
+        """Raise RuntimeError if it has failed."""
+        if self._process.poll():
+            raise RuntimeError(f"it failed: see {self.log}")
+
     @property
     def ended(self) -> bool:
         """Whether it ended by itself."""

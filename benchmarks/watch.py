@@ -13,6 +13,8 @@ from benchmarks.bare import Connection
 from benchmarks.objects import Object, collection
 from benchmarks.process import Sample
 
+POLL_SECONDS = 1.0
+
 Judge = Callable[[str, Object], bool]
 
 
@@ -33,6 +35,10 @@ def deleted(event: str, obj: Object) -> bool:
     """Whether the object is gone."""
     del obj
     return event == "DELETED"
+
+
+def _nothing() -> None:
+    """Nobody is known who could have ended."""
 
 
 class Watch:
@@ -81,13 +87,21 @@ class Watch:
         """Whom `began` and `ended` ask."""
         self._sample = sample
 
-    def wait(self, seconds: float, count: int | None = None) -> None:
-        """Until `count` objects (default: all that are expected) are done."""
+    def wait(
+        self, seconds: float, count: int | None = None, check: Callable[[], None] = _nothing
+    ) -> None:
+        """Until `count` objects (default: all that are expected) are done.
+
+        `check` raises when nobody is left who works; asked once in POLL_SECONDS.
+        """
         wanted = self._expected if count is None else count
+        deadline = time.monotonic() + seconds
         with self._changed:
-            found = self._changed.wait_for(lambda: len(self.done) >= wanted, seconds)
-        if not found:
-            raise TimeoutError(f"{len(self.done)} of {wanted} were done within {seconds:g} s")
+            while not self._changed.wait_for(lambda: len(self.done) >= wanted, POLL_SECONDS):
+                check()
+                if time.monotonic() > deadline:
+                    text = f"{len(self.done)} of {wanted} were done within {seconds:g} s"
+                    raise TimeoutError(text)
 
     def forget(self) -> None:
         """Begin anew: nothing was seen."""

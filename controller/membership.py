@@ -36,10 +36,11 @@ class MembershipReconciler:
     def converge(self, resource: Resource, instance: Instance) -> Outcome:
         """See Handler. An edge that is there makes no call."""
         edge = self._claimed(resource)
-        former = self._former(resource, edge)
+        sealed = self._sealed(resource)
+        former = self._former(resource, edge, sealed)
         there = instance.mirror.member(edge.user_id, edge.group_id)
         if there and former is None and not full_pass_asked(resource):
-            return self._verified(resource, edge)
+            return self._verified(resource, edge, sealed)
         edges = [edge, former] if former is not None else [edge]
         with instance.writing(LLDAP_MEMBERSHIP, resource, self._locks(edges)):
             if self._claimed(resource) != edge:
@@ -49,19 +50,25 @@ class MembershipReconciler:
             if former is not None and self._may_remove(resource, former):
                 self._remove(resource, former)
             self._add(resource, edge)
-        return self._verified(resource, edge)
+        return self._verified(resource, edge, sealed)
 
-    def _verified(self, resource: Resource, edge: Edge) -> Outcome:
+    def _verified(self, resource: Resource, edge: Edge, sealed: Edge | None) -> Outcome:
+        """Ready; `sealed` is the edge that the status records under a seal that holds."""
         instance, status = self._instance, resource.status
         status["instance"] = instance.rules.instance
         status["server"] = instance.mirror.server_uuid
         edge.record(status)
+        if sealed != edge:
+            self._seal(resource, edge)
+        full_pass_served(resource)
+        return converged(Reason.VERIFIED, f"{_words(resource)}: lldap has the membership")
+
+    def _seal(self, resource: Resource, edge: Edge) -> None:
+        instance, status = self._instance, resource.status
         seal = instance.sealer.seal(resource.uid, instance.rules.instance, edge.sealed_values)
         status.pop("seal", None)
         if seal is not None:
             status["seal"] = seal
-        full_pass_served(resource)
-        return converged(Reason.VERIFIED, f"{_words(resource)}: lldap has the membership")
 
     # --- claims ------------------------------------------------------------------------------
 
@@ -112,9 +119,8 @@ class MembershipReconciler:
         )
         return edge if holds else None
 
-    def _former(self, resource: Resource, edge: Edge) -> Edge | None:
+    def _former(self, resource: Resource, edge: Edge, sealed: Edge | None) -> Edge | None:
         """The edge that the names meant before, if they mean another now."""
-        sealed = self._sealed(resource)
         if sealed is None:
             self._tell_lost(resource, edge)
         return None if sealed == edge else sealed

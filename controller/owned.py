@@ -88,7 +88,8 @@ def void_if_other_account(resource: Resource, uuid: str, server: str | None) -> 
 def record_account(instance: Instance, resource: Resource, uuid: str, target: Target) -> None:
     """Put into the status whose account it is, under seal."""
     status, rules, ownership = resource.status, instance.rules, instance.ownership
-    if ownership.record_is_lost(resource):
+    sealed = ownership.sealed(resource)
+    if sealed is False:
         instance.events.warning(resource, EventReason.RECORD_LOST, RECORD_LOST)
     status["instance"] = rules.instance
     status["server"] = instance.mirror.server_uuid
@@ -96,6 +97,8 @@ def record_account(instance: Instance, resource: Resource, uuid: str, target: Ta
     origin = ownership.origin(resource, target)
     if origin is not None:
         status["origin"] = origin.recorded
+    if sealed and resource.recorded.get("uuid") == uuid and recorded_origin(resource) is origin:
+        return  # the seal that is there is the one that would be made
     seal = ownership.seal(resource, uuid, origin)
     if seal is None:
         status.pop("seal", None)

@@ -2,7 +2,8 @@
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
 
 from controller.api import Kind
 from controller.cache import Cache, in_dry_run
@@ -34,17 +35,17 @@ class Target:
     """A user or a group of lldap as far as ownership goes.
 
     `rights` says in words why taking it over would hand out rights; empty if it would not.
+    `mark` is the one that stands on it, read once: a pass asks for it again and again.
     """
 
     words: str
     uuid: str
     attributes: Mapping[str, tuple[str, ...]]
     rights: str = ""
+    mark: AnyMark | None = field(init=False)
 
-    @property
-    def mark(self) -> AnyMark | None:
-        """The mark that stands on it."""
-        return mark_of(self.attributes)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mark", mark_of(self.attributes))
 
 
 class Ownership:
@@ -104,7 +105,7 @@ class Ownership:
     # --- the record ------------------------------------------------------------------------
 
     def seal(self, resource: Resource, uuid: str, origin: Origin | None) -> str | None:
-        """The seal over what is recorded of an account; None without a key.
+        """The seal over what is to be recorded of an account; None without a key.
 
         The origin is under it: a mark that was taken off is put back with it.
         """
@@ -119,9 +120,9 @@ class Ownership:
             and self._seal_holds(resource)
         )
 
-    def record_is_lost(self, resource: Resource) -> bool:
-        """Whether somebody else changed the record: its seal is there and does not hold."""
-        return resource.recorded.get("seal") is not None and not self._seal_holds(resource)
+    def sealed(self, resource: Resource) -> bool | None:
+        """Whether the seal of the record holds; None without one, False: somebody changed it."""
+        return None if resource.recorded.get("seal") is None else self._seal_holds(resource)
 
     def _seal_holds(self, resource: Resource) -> bool:
         status = resource.recorded
@@ -272,7 +273,10 @@ class Ownership:
 
 def recorded_origin(resource: Resource) -> Origin | None:
     """What the status says of the origin. Anybody may have written it."""
-    return {o.recorded: o for o in Origin}.get(str(resource.recorded.get("origin")))
+    return _BY_RECORD.get(str(resource.recorded.get("origin")))
+
+
+_BY_RECORD: Final = {origin.recorded: origin for origin in Origin}
 
 
 def _sealed(uuid: object, origin: Origin | None) -> list[object]:

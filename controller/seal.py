@@ -31,8 +31,8 @@ class Sealer:
         if self._key is None:
             return None
         parts = [uid, instance, *(str(value) for value in values)]
-        message = b"record" + b"".join(length_prefixed(part.encode()) for part in parts)
-        return hmac.new(self._key, message, hashlib.sha256).hexdigest()
+        message = b"record" + b"".join([length_prefixed(part.encode()) for part in parts])
+        return hmac.digest(self._key, message, "sha256").hex()
 
     def holds(self, seal: object, uid: str, instance: str, values: Iterable[object]) -> bool:
         """Whether `seal` is the one that this operator would write now, whatever stands there."""

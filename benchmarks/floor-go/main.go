@@ -58,6 +58,7 @@ func (c *client) call(method, url, token, contentType string, body, answer any) 
 	}
 	request, err := http.NewRequest(method, url, data)
 	must(err)
+	request.Header["X-Idempotency-Key"] = nil // sent again, as in Python, if an idle connection was closed
 	request.Header.Set("Content-Type", contentType)
 	request.Header.Set("Authorization", "Bearer "+token)
 	response, err := c.http.Do(request)

@@ -130,7 +130,7 @@ def _measured(process: Process, watches: list[watch.Watch], size: int) -> dict[s
     for each in watches:
         each.sample_with(process.sample)
     for each in watches:
-        each.wait(PATIENCE + size * SECONDS_PER_OBJECT)
+        each.wait(PATIENCE + size * SECONDS_PER_OBJECT, check=process.check)
     began = min((w.began for w in watches if w.began), key=lambda sample: sample.time)
     ended = max((w.ended for w in watches if w.ended), key=lambda sample: sample.time)
     values = {

@@ -24,6 +24,14 @@ from controller.api.words import PasswordPolicy
 _NAME: Final = String(max_length=255)
 _INVISIBLE: Final = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf"})  # [\p{Z}\p{Cc}\p{Cf}] of RE2
 
+
+def _is_visible(text: str) -> bool:
+    """Whether there is no space and no invisible character in it."""
+    if text.isprintable() and " " not in text:  # implies it, and is much quicker
+        return True
+    return all(unicodedata.category(c) not in _INVISIBLE for c in text)
+
+
 _SECRET_REF: Final = Object(
     fields=(
         Field(
@@ -128,9 +136,7 @@ _SPEC: Final = Object(
         Rule(
             field="email",
             expression=r"!self.email.matches('[\\p{Z}\\p{Cc}\\p{Cf}]')",
-            holds=lambda spec: all(
-                unicodedata.category(c) not in _INVISIBLE for c in spec["email"]
-            ),
+            holds=lambda spec: _is_visible(spec["email"]),
             message="email must not contain spaces or invisible characters: type it anew",
         ),
         Rule(

@@ -1,0 +1,97 @@
+"""What a pass over an object that is as it should be costs, in calls."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from controller import ownership
+from controller.seal import Sealer
+from tests.support.bed import Bed
+
+NAMES = [f"user{number}" for number in range(5)]
+
+
+@pytest.fixture
+def bed() -> Bed:
+    return Bed()
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    found: Counter[str] = Counter()
+
+    def count(where: Any, name: str) -> None:
+        real: Callable[..., Any] = getattr(where, name)
+
+        def counting(*args: Any, **named: Any) -> Any:
+            found[name] += 1
+            return real(*args, **named)
+
+        monkeypatch.setattr(where, name, counting)
+
+    count(ownership, "mark_of")
+    count(Sealer, "seal")
+    return found
+
+
+def settled_again(bed: Bed, counted: Counter[str]) -> None:
+    bed.settle(400)
+    bed.start()
+    bed.settle(400)
+    bed.clear_logs()
+    counted.clear()
+    bed.operator.compare_all()
+    bed.settle(400)
+    assert bed.operations() == []
+    assert bed.api_writes() == []
+
+
+def test_a_settled_user_has_its_mark_read_once_and_one_seal_made(
+    bed: Bed, counted: Counter[str]
+) -> None:
+    for name in NAMES:
+        bed.user(name, displayName="Somebody")
+    settled_again(bed, counted)
+    assert counted == {"mark_of": len(NAMES), "seal": len(NAMES)}
+
+
+def test_a_settled_group_has_one_seal_made(bed: Bed, counted: Counter[str]) -> None:
+    for name in NAMES:
+        bed.group(name)
+    settled_again(bed, counted)
+    assert counted["seal"] == len(NAMES)
+
+
+def test_a_settled_membership_has_one_seal_made(bed: Bed, counted: Counter[str]) -> None:
+    bed.group("devs")
+    for name in NAMES:
+        bed.user(name)
+        bed.membership(name, "devs")
+    settled_again(bed, counted)
+    passes = 2 * len(NAMES) + 1
+    assert counted["seal"] == passes
+
+
+def test_a_record_of_another_key_is_sealed_anew_once(bed: Bed, counted: Counter[str]) -> None:
+    bed.user("alice")
+    bed.settle()
+    before = bed.get("LldapUser", "alice")["status"]["seal"]
+    bed.start(hash_key=b"j" * 32)
+    bed.settle()
+    after = bed.get("LldapUser", "alice")["status"]["seal"]
+    assert after != before
+    settled_again(bed, counted)
+    assert counted["seal"] == 1
+
+
+@pytest.mark.parametrize("forged", [{"uuid": "another"}, {"origin": "Adopted"}])
+def test_a_forged_record_under_the_true_seal_is_put_right(bed: Bed, forged: dict[str, str]) -> None:
+    bed.user("alice")
+    bed.settle()
+    true = bed.get("LldapUser", "alice")["status"]
+    bed.forge("LldapUser", "alice", forged)
+    bed.settle()
+    assert bed.get("LldapUser", "alice")["status"] == true
+    assert "RecordLost" in bed.events.reasons()
