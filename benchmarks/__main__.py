@@ -3,6 +3,7 @@
 import argparse
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,7 +29,7 @@ def main() -> None:
         plan = sized(plan, arguments.count)
     if arguments.repetitions:
         plan = replace(plan, repetitions=arguments.repetitions)
-    about = {"plan": plan.name, "repetitions": plan.repetitions}
+    about: dict[str, object] = {"plan": plan.name}
     about |= {"for ratios": bool(os.environ.get(LLDAP_URL))} | report.machine()
     arguments.results.parent.mkdir(parents=True, exist_ok=True)
     with bed() as servers:
@@ -44,18 +45,28 @@ def _measure(servers: Bed, plan: Plan, results: Path, about: dict[str, object]) 
     """All runs; each is kept as soon as it is done, for a run of hours may be stopped.
 
     The whole plan once, then again: what the machine does in one quarter of an hour must not
-    meet one scenario alone.
+    meet one scenario alone. A repetition for which no time is left is not begun.
     """
     runs: list[Run] = []
+    began, longest = time.monotonic(), 0.0
     for repetition in range(plan.repetitions):
-        for step in plan.steps:
-            for size in step.sizes:
-                for run in step.measure(servers, size, repetition):
-                    runs.append(run)
-                    _tell(run)
-                    kept = {"about": about, "runs": [each.as_json() for each in runs]}
-                    results.write_bytes(orjson.dumps(kept, option=orjson.OPT_INDENT_2))
+        started = time.monotonic()
+        if started - began + longest > plan.minutes * 60:
+            break
+        about["repetitions"] = repetition + 1
+        for run in _once(servers, plan, repetition):
+            runs.append(run)
+            _tell(run)
+            kept = {"about": about, "runs": [each.as_json() for each in runs]}
+            results.write_bytes(orjson.dumps(kept, option=orjson.OPT_INDENT_2))
+        longest = max(longest, time.monotonic() - started)
     return runs
+
+
+def _once(servers: Bed, plan: Plan, repetition: int) -> Iterator[Run]:
+    for step in plan.steps:
+        for size in step.sizes:
+            yield from step.measure(servers, size, repetition)
 
 
 def _tell(run: Run) -> None:

@@ -22,10 +22,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All steps, in this order, and how often each."""
+    """All steps, in this order, and how often; no further repetition that `minutes` cut short."""
 
     name: str
     repetitions: int
+    minutes: float
     steps: tuple[Step, ...]
 
 
@@ -48,30 +49,37 @@ _WITHOUT_PASSWORDS = (
 )
 
 
-def _plan(name: str, repetitions: int, sizes: tuple[int, ...], passwords: tuple[int, ...]) -> Plan:
-    """All scenarios; the operator and the floor also at a tenth of the smallest size."""
+def _plan(
+    name: str,
+    repetitions: int,
+    minutes: float,
+    sizes: tuple[int, ...],
+    passwords: tuple[int, ...],
+) -> Plan:
+    """All scenarios; the operator also at a tenth of the smallest size."""
     tenth = (max(1, sizes[0] // 10),)
     steps = (
-        *(Step(_of(work, "operator", "floor"), tenth) for work in _WITHOUT_PASSWORDS),
+        *(Step(_of(work, "operator"), tenth) for work in _WITHOUT_PASSWORDS),
         *(Step(_of(work), sizes) for work in _WITHOUT_PASSWORDS),
         Step(_of(throughput.NEW_USERS_WITH_PASSWORDS), passwords),
-        Step(settled.restart, (0, *tenth, *sizes)),
+        Step(settled.restart, (0, *sizes)),
         Step(settled.one_change, sizes[:1]),
         Step(settled.rotation, passwords),
         Step(isolation.queue, (10_000, 100_000)),
         Step(isolation.informer, (*tenth, *sizes[:2])),
     )
-    return Plan(name, repetitions, steps)
+    return Plan(name, repetitions, minutes, steps)
 
 
 def sized(plan: Plan, count: int) -> Plan:
     """The plan with `count` objects, a fifth of them with passwords, to see that it runs."""
-    made = _plan(plan.name, plan.repetitions, (count,), (max(1, count // 5),))
+    passwords = (max(1, count // 5),)
+    made = _plan(plan.name, plan.repetitions, plan.minutes, (count,), passwords)
     return replace(made, name=f"{plan.name}, {count:,} objects")
 
 
 PLANS = {
-    "smoke": _plan("smoke", 1, (50,), (4,)),
-    "quick": _plan("quick", 3, (1_000,), (200,)),
-    "full": _plan("full", 1, (1_000, 10_000, 50_000), (200, 1_000)),
+    "smoke": _plan("smoke", 1, 10, (50,), (4,)),
+    "quick": _plan("quick", 3, 28, (1_000,), (200,)),
+    "full": _plan("full", 1, 24 * 60, (1_000, 10_000, 50_000), (200, 1_000)),
 }

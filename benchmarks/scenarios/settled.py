@@ -18,7 +18,7 @@ from benchmarks.watch import Watch
 
 CHANGES = 60
 LISTING_SECONDS = 600.0
-RESYNC_SECONDS = 20
+RESYNC_SECONDS = 10
 CALLS = "lldap_operator_lldap_calls_total"
 RECONCILES = "controller_runtime_reconcile_total"
 UPDATE_USER = "mutation($user: UpdateUserInput!) { updateUser(user: $user) { ok } }"
