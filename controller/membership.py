@@ -58,7 +58,9 @@ class MembershipReconciler:
         status["instance"] = instance.rules.instance
         status["server"] = instance.mirror.server_uuid
         edge.record(status)
-        if sealed != edge:
+        if sealed == edge:  # the draft may be older than the record
+            status["seal"] = resource.recorded["seal"]
+        else:
             self._seal(resource, edge)
         full_pass_served(resource)
         return converged(Reason.VERIFIED, f"{_words(resource)}: lldap has the membership")

@@ -98,8 +98,9 @@ def record_account(instance: Instance, resource: Resource, uuid: str, target: Ta
     if origin is not None:
         status["origin"] = origin.recorded
     if sealed and resource.recorded.get("uuid") == uuid and recorded_origin(resource) is origin:
-        return  # the seal that is there is the one that would be made
-    seal = ownership.seal(resource, uuid, origin)
+        seal = resource.recorded["seal"]  # the one that would be made; the draft may be older
+    else:
+        seal = ownership.seal(resource, uuid, origin)
     if seal is None:
         status.pop("seal", None)
     else:

@@ -7,6 +7,10 @@ from typing import Any
 import pytest
 
 from controller import ownership
+from controller.membership import MembershipReconciler
+from controller.owned import record_account
+from controller.ownership import Target
+from controller.resource import Resource
 from controller.seal import Sealer
 from tests.support.bed import Bed
 
@@ -84,6 +88,35 @@ def test_a_record_of_another_key_is_sealed_anew_once(bed: Bed, counted: Counter[
     assert after != before
     settled_again(bed, counted)
     assert counted["seal"] == 1
+
+
+def test_a_draft_that_is_older_than_the_record_gets_its_seal(bed: Bed) -> None:
+    bed.user("alice")
+    bed.group("devs")
+    bed.membership("alice", "devs")
+    bed.settle()
+    instance = bed.operator.instance
+    for kind, name in (("LldapUser", "alice"), ("LldapGroup", "devs")):
+        now = bed.get(kind, name)
+        resource = Resource({**now, "status": {}})
+        resource.refreshed(now)
+        record_account(instance, resource, now["status"]["uuid"], target_of(bed, kind, name))
+        assert resource.status["seal"] == now["status"]["seal"]
+    now = bed.get("LldapMembership", "alice-devs")
+    resource = Resource({**now, "status": {}})
+    resource.refreshed(now)
+    MembershipReconciler(instance).converge(resource, instance)
+    assert resource.status["seal"] == now["status"]["seal"]
+
+
+def target_of(bed: Bed, kind: str, name: str) -> Target:
+    instance = bed.operator.instance
+    user, group = instance.mirror.user(name), instance.mirror.group_by_name(name)
+    if kind == "LldapUser":
+        assert user is not None
+        return instance.user_target(user)
+    assert group is not None
+    return instance.group_target(group)
 
 
 @pytest.mark.parametrize("forged", [{"uuid": "another"}, {"origin": "Adopted"}])
