@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
 BENCH := build/bench-venv
 
-.PHONY: help demo test quick check lint types imports envtest tools failover docs generate lock bench bench-full clean
+.PHONY: help demo test quick check lint types imports envtest tools size sandbox failover docs generate lock bench bench-full clean
 
 help: ## what can be made here
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -42,6 +42,12 @@ envtest: ## etcd and kube-apiserver from their Go modules, into the user's cache
 
 tools: ## promtool and libfaketime from Debian's packages, into the user's cache
 	@$(PYTHON) -m tests.tools debian
+
+size: $(STAMP) ## lines of code of the sandbox, which is to be smaller than the product
+	$(BIN)/python -m tests.sandbox.figures
+
+sandbox: $(STAMP) ## the same, how soon the sandbox is there, and 10,000 users in it
+	$(BIN)/python -m tests.sandbox.figures --speed
 
 failover: $(STAMP) ## 200 forced failovers of two replicas, half an hour; COUNT=, SEED=
 	$(BIN)/python -m tests.failover --count $(or $(COUNT),200) $(if $(SEED),--seed $(SEED))

@@ -75,6 +75,8 @@ def test_both_programs_are_built_once_as_locked_and_the_export_line_is_printed(g
         "go.etcd.io/etcd/server/v3",
         "k8s.io/kubernetes/cmd/kube-apiserver",
     ]
+    version = gomodules.version("kube-apiserver")
+    assert f"-X k8s.io/component-base/version.gitVersion=v{version} " in asked[1]
     for line in asked:
         assert line.startswith("0 build -C ")
         assert "-mod=readonly" in line
