@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
 BENCH := build/bench-venv
 
-.PHONY: help demo test quick check lint types imports envtest tools size sandbox failover docs generate lock bench bench-full clean
+.PHONY: help demo test quick check lint types imports envtest tools size sandbox failover real-lldap docs generate lock bench bench-full clean
 
 help: ## what can be made here
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -51,6 +51,9 @@ sandbox: $(STAMP) ## the same, how soon the sandbox is there, and 10,000 users i
 
 failover: $(STAMP) ## 200 forced failovers of two replicas, half an hour; COUNT=, SEED=
 	$(BIN)/python -m tests.failover --count $(or $(COUNT),200) $(if $(SEED),--seed $(SEED))
+
+real-lldap: $(STAMP) ## the main cases on a real lldap, beside the embedded one; URL= (one to play with)
+	$(BIN)/python -m tests.reallldap $(URL)
 
 docs: $(STAMP) ## the site of docs/, strictly, into build/site
 	$(BIN)/mkdocs build --strict
