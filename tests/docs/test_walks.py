@@ -11,7 +11,13 @@ from tests.support.kustomize import KUBECTL, NO_KUBECTL
 # Pages that need Deployments and service accounts: test_cluster_walks.py.
 ON_A_CLUSTER = {
     DOCS / name
-    for name in ("quickstart.md", "run/install.md", "run/upgrade.md", "run/uninstall.md")
+    for name in (
+        "quickstart.md",
+        "run/install.md",
+        "run/upgrade.md",
+        "run/uninstall.md",
+        "guides/tenants.md",
+    )
 }
 OF_A_LIVE_LLDAP = {DOCS / name for name in ("move/from-lldap.md", "move/from-terraform.md")}
 LANGUAGES = SHELL | MANIFEST | {"text"}
@@ -51,3 +57,13 @@ def test_what_is_not_run_is_little_and_says_why() -> None:
 
 def test_blocks_have_a_language_that_says_whether_they_are_run() -> None:
     assert {block.language for block in all_blocks()} <= LANGUAGES
+
+
+def test_a_file_that_readers_save_is_used_by_a_command_that_follows() -> None:
+    for page in [*pages(), ROOT / "README.md"]:
+        found = list(blocks(page))
+        for number, block in enumerate(found):
+            if block.file and block.language in MANIFEST and not block.not_run:
+                name = block.file.removesuffix("/kustomization.yaml")
+                later = [each.text for each in found[number + 1 :] if each.language in SHELL]
+                assert any(f" {name}" in text for text in later), str(block)
