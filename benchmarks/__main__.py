@@ -3,16 +3,14 @@
 import argparse
 import os
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import orjson
-
 from benchmarks import plots, report
-from benchmarks.bed import LLDAP_URL, ROOT, Bed, bed
-from benchmarks.plan import PLANS, Plan, sized
-from benchmarks.results import Run, medians
+from benchmarks.bed import LLDAP_URL, ROOT, bed
+from benchmarks.plan import PLANS, sized
+from benchmarks.results import medians
+from benchmarks.running import measure
 
 
 def main() -> None:
@@ -34,45 +32,11 @@ def main() -> None:
     arguments.results.parent.mkdir(parents=True, exist_ok=True)
     with bed() as servers:
         began = time.monotonic()
-        runs = _measure(servers, plan, arguments.results, about)
+        runs = measure(servers, plan, arguments.results, about)
         about["minutes"] = round((time.monotonic() - began) / 60)
     rows = medians(runs)
     drawn = plots.draw(arguments.page.parent / "performance", rows)
     report.write(arguments.page, about, rows, drawn)
-
-
-def _measure(servers: Bed, plan: Plan, results: Path, about: dict[str, object]) -> list[Run]:
-    """All runs; each is kept as soon as it is done, for a run of hours may be stopped.
-
-    The whole plan once, then again: what the machine does in one quarter of an hour must not
-    meet one scenario alone. A repetition for which no time is left is not begun.
-    """
-    runs: list[Run] = []
-    began, longest = time.monotonic(), 0.0
-    for repetition in range(plan.repetitions):
-        started = time.monotonic()
-        if started - began + longest > plan.minutes * 60:
-            break
-        about["repetitions"] = repetition + 1
-        for run in _once(servers, plan, repetition):
-            runs.append(run)
-            _tell(run)
-            kept = {"about": about, "runs": [each.as_json() for each in runs]}
-            results.write_bytes(orjson.dumps(kept, option=orjson.OPT_INDENT_2))
-        longest = max(longest, time.monotonic() - started)
-    return runs
-
-
-def _once(servers: Bed, plan: Plan, repetition: int) -> Iterator[Run]:
-    for step in plan.steps:
-        for size in step.sizes:
-            yield from step.measure(servers, size, repetition)
-
-
-def _tell(run: Run) -> None:
-    values = ", ".join(f"{name} {value:.4g}" for name, value in run.values.items())
-    now = time.strftime("%H:%M:%S")
-    print(f"{now} {run.scenario} {run.size} {run.contestant}: {values}", flush=True)
 
 
 if __name__ == "__main__":

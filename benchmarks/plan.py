@@ -1,6 +1,6 @@
 """What is measured, at which sizes, how often."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from benchmarks.bed import Bed
@@ -14,10 +14,11 @@ Measure = Callable[[Bed, int, int], Iterator[Run]]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One scenario at its sizes."""
+    """One scenario at one size; of a throughput, one contestant of it."""
 
+    name: str
     measure: Measure
-    sizes: tuple[int, ...]
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +31,23 @@ class Plan:
     steps: tuple[Step, ...]
 
 
-def _of(work: Work, *only: str) -> Measure:
-    """Every contestant in turn, so that a change of the machine's mood meets all of them."""
-
+def _of(work: Work, contestant: str, size: int) -> Step:
     def measure(bed: Bed, size: int, repetition: int) -> Iterator[Run]:
-        for contestant in only or work.contestants:
-            yield throughput.run(bed, work, contestant, size, repetition)
+        yield throughput.run(bed, work, contestant, size, repetition)
 
-    return measure
+    return Step(f"{work.name}: {contestant}", measure, size)
+
+
+def _all_of(work: Work, sizes: Iterable[int]) -> Iterator[Step]:
+    """Every contestant in turn, so that a change of the machine's mood meets all of them."""
+    for size in sizes:
+        for contestant in work.contestants:
+            yield _of(work, contestant, size)
+
+
+def _at(name: str, measure: Measure, *sizes: int) -> Iterator[Step]:
+    for size in sizes:
+        yield Step(name, measure, size)
 
 
 _WITHOUT_PASSWORDS = (
@@ -57,16 +67,16 @@ def _plan(
     passwords: tuple[int, ...],
 ) -> Plan:
     """All scenarios; the operator also at a tenth of the smallest size."""
-    tenth = (max(1, sizes[0] // 10),)
+    tenth = max(1, sizes[0] // 10)
     steps = (
-        *(Step(_of(work, "operator"), tenth) for work in _WITHOUT_PASSWORDS),
-        *(Step(_of(work), sizes) for work in _WITHOUT_PASSWORDS),
-        Step(_of(throughput.NEW_USERS_WITH_PASSWORDS), passwords),
-        Step(settled.restart, (0, *sizes)),
-        Step(settled.one_change, sizes[:1]),
-        Step(settled.rotation, passwords),
-        Step(isolation.queue, (10_000, 100_000)),
-        Step(isolation.informer, (*tenth, *sizes[:2])),
+        *(_of(work, "operator", tenth) for work in _WITHOUT_PASSWORDS),
+        *(step for work in _WITHOUT_PASSWORDS for step in _all_of(work, sizes)),
+        *_all_of(throughput.NEW_USERS_WITH_PASSWORDS, passwords),
+        *_at("restart", settled.restart, 0, *sizes),
+        *_at("one change", settled.one_change, sizes[0]),
+        *_at("rotation", settled.rotation, *passwords),
+        *_at("work queue", isolation.queue, 10_000, 100_000),
+        *_at("informer", isolation.informer, tenth, *sizes[:2]),
     )
     return Plan(name, repetitions, minutes, steps)
 

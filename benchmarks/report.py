@@ -43,7 +43,10 @@ def write(path: Path, about: dict[str, Any], rows: Sequence[Row], plots: Sequenc
 
 
 def _results(about: dict[str, Any], rows: Sequence[Row], plots: Sequence[str]) -> Iterator[str]:
-    yield ", ".join(f"{name} {value}" for name, value in about.items()) + "."
+    facts = {name: value for name, value in about.items() if name != "failed"}
+    yield ", ".join(f"{name} {value}" for name, value in facts.items()) + "."
+    if about.get("failed"):
+        yield f"\n**Failed and not in the figures: {'; '.join(about['failed'])}.**"
     if not about["for ratios"]:
         yield "\n**The sandbox's lldap served: not for ratios.**"
     yield "\n### Targets\n"

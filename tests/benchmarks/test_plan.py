@@ -1,26 +1,57 @@
 """The plans: what they measure, and that the processes which they start do their work."""
 
+from collections.abc import Iterator
+from typing import cast
+
 import pytest
 
 from benchmarks import contestants
-from benchmarks.bed import LLDAP_URL, bed
-from benchmarks.plan import PLANS, sized
+from benchmarks.bed import LLDAP_URL, Bed, bed
+from benchmarks.plan import PLANS, Plan, Step, sized
+from benchmarks.results import Run
+from benchmarks.running import once
 from benchmarks.scenarios import throughput
-from benchmarks.targets import CPU, PEAK, RATE
+from benchmarks.targets import CPU, GROWING, PEAK, RATE
+
+
+def sizes(plan: Plan, name: str) -> list[int]:
+    return [step.size for step in plan.steps if step.name == name]
 
 
 def test_each_plan_measures_growth_from_a_tenth_of_its_size() -> None:
     for plan in [*PLANS.values(), sized(PLANS["quick"], 100)]:
-        small = {step.sizes for step in plan.steps[:5]}
-        assert {step.sizes[0] for step in plan.steps[5:10]} == {10 * size for (size,) in small}
+        for scenario in GROWING:
+            small, large, *_ = sizes(plan, f"{scenario}: operator")
+            assert large == 10 * small
+
+
+def test_contestants_take_turns_at_each_size() -> None:
+    steps = [step for step in PLANS["full"].steps if step.name.startswith("new users: ")]
+    names = [step.name.removeprefix("new users: ") for step in steps]
+    assert names == ["operator", *["operator", "floor", "kopf", "go floor"] * 3]
 
 
 def test_a_count_replaces_the_sizes_and_stands_in_the_name() -> None:
     plan = sized(PLANS["quick"], 100)
     assert plan.repetitions == PLANS["quick"].repetitions
     assert plan.name == "quick, 100 objects"
-    assert {size for step in plan.steps[:10] for size in step.sizes} == {10, 100}
-    assert plan.steps[10].sizes == (20,)
+    assert sizes(plan, "mixed kinds: kopf") == [100]
+    assert sizes(plan, "new users with passwords: operator") == [20]
+
+
+def test_a_step_that_fails_is_named_and_the_others_go_on() -> None:
+    def fails(*_: object) -> Iterator[Run]:
+        yield Run("a", "operator", 7, 0)
+        raise TimeoutError
+
+    def works(*_: object) -> Iterator[Run]:
+        yield Run("b", "operator", 8, 0)
+
+    plan = Plan("p", 1, 1.0, (Step("a", fails, 7), Step("b", works, 8)))
+    failed: list[str] = []
+    found = list(once(cast("Bed", None), plan, 0, failed))
+    assert [run.scenario for run in found] == ["a", "b"]
+    assert failed == ["a with 7"]
 
 
 @pytest.mark.slow
