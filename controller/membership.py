@@ -49,7 +49,9 @@ class MembershipReconciler:
                 instance.read_user(edge.user_id)
             if former is not None and self._may_remove(resource, former):
                 self._remove(resource, former)
-            self._add(resource, edge)
+            added = self._add(resource, edge)
+        if added is not None:  # told without the locks: the next one of the group waits for them
+            instance.events.normal(resource, added, f"{_words(resource)}: added in lldap")
         return self._verified(resource, edge, sealed)
 
     def _verified(self, resource: Resource, edge: Edge, sealed: Edge | None) -> Outcome:
@@ -150,11 +152,11 @@ class MembershipReconciler:
                 locks.add(group_name_lock(group.display_name))
         return sorted(locks)
 
-    def _add(self, resource: Resource, edge: Edge) -> None:
-        """Add the edge; whatever the answer, it counts when lldap shows it."""
+    def _add(self, resource: Resource, edge: Edge) -> EventReason | None:
+        """Add the edge; whatever the answer, it counts when lldap shows it. What is to be told."""
         instance, drift = self._instance, Drift(resource, self._instance.metrics)
         if instance.mirror.member(edge.user_id, edge.group_id):
-            return
+            return None
         if Edge.recorded(resource.recorded) == edge:
             drift.differs()
         try:
@@ -163,8 +165,7 @@ class MembershipReconciler:
             self._read_back(resource, edge, error)
         instance.mirror.add_edge(edge.user_id, edge.group_id)
         drift.repaired()
-        reason = EventReason.DRIFT if drift.is_found else EventReason.ADDED
-        instance.events.normal(resource, reason, f"{_words(resource)}: added in lldap")
+        return EventReason.DRIFT if drift.is_found else EventReason.ADDED
 
     def _read_back(self, resource: Resource, edge: Edge, error: LldapError) -> None:
         """Return if the edge is there all the same; else say which end is missing."""

@@ -128,3 +128,24 @@ def test_a_forged_record_under_the_true_seal_is_put_right(bed: Bed, forged: dict
     bed.settle()
     assert bed.get("LldapUser", "alice")["status"] == true
     assert "RecordLost" in bed.events.reasons()
+
+
+def test_an_added_membership_is_told_when_its_locks_are_free(
+    bed: Bed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All memberships of one group go through its lock: nothing needless is done under it."""
+    instance, held = bed.operator.instance, []
+    told = bed.events.event
+
+    def event(*args: Any) -> None:
+        if args[2] == "Added":
+            held.append(len(instance.locks))
+        told(*args)
+
+    monkeypatch.setattr(bed.events, "event", event)
+    bed.group("devs")
+    for name in NAMES:
+        bed.user(name)
+        bed.membership(name, "devs")
+    bed.settle(400)
+    assert held == [0] * len(NAMES)
