@@ -24,6 +24,7 @@ from sandbox.demo.progress import table
 from sandbox.demo.rights import rules_of
 from tests.support import examples
 from tests.support.examples import path_of
+from tests.support.kustomize import KUBECTL, NO_KUBECTL
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 60.0
@@ -206,6 +207,50 @@ def change_password_and_log_in(running: Running, server: str) -> None:
     while requests.post(f"{url}/auth/simple/login", json=body, timeout=5).status_code != 200:
         assert time.monotonic() < deadline
         time.sleep(0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not KUBECTL, reason=NO_KUBECTL)
+def test_the_commands_that_keep_prints_do_what_they_say(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "kubectl").symlink_to(KUBECTL)
+    with demo(tmp_path, KEEP="1") as running:
+        running.wait_said("Try, in another terminal:")
+        environ = {
+            "KUBECONFIG": running.found(r"export KUBECONFIG=(\S+)"),
+            "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+            "HOME": str(tmp_path),
+        }
+        said = [
+            said_by(command, environ)
+            for command in re.findall(r"^  ((?:kubectl|curl) .*)", running.text, re.MULTILINE)
+        ]
+        table, description, patched, login, memberships = said
+        assert re.search(r"lldapuser\S*/alice +alice +alice@example.org +True +Verified", table)
+        assert re.search(r"Normal +UserCreated|Normal +Created", description)
+        assert "secret/alice-password patched" in patched
+        assert "HTTP/1.1 200 OK" in login
+        assert "deleted" in memberships
+        running.process.send_signal(signal.SIGINT)
+        assert running.process.wait(10.0) == 0, running.text
+
+
+def said_by(command: str, environ: dict[str, str]) -> str:
+    """What a command says; again while lldap refuses a login whose password is on its way."""
+    deadline = time.monotonic() + 20.0
+    while True:
+        ran = subprocess.run(
+            ["/bin/sh", "-c", command],
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        assert ran.returncode == 0, f"{command}: {ran.stdout}{ran.stderr}"
+        if " 401 " not in ran.stdout or time.monotonic() > deadline:
+            return ran.stdout
+        time.sleep(0.2)
 
 
 @pytest.mark.slow

@@ -11,8 +11,16 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
-# Some vendors' kubectl only finds out which one to run.
-KUBECTL = next((found for name in ("kubectl.1.32", "kubectl") if (found := shutil.which(name))), "")
+
+
+def _kubectl() -> str:
+    """The one on PATH; some vendors' only finds out which of those beside it to run."""
+    found = shutil.which("kubectl.1.32") or shutil.which("kubectl") or ""
+    beside = Path(found).resolve().with_name("kubectl.1.32")
+    return str(beside) if found and beside.exists() else found
+
+
+KUBECTL = _kubectl()
 NO_KUBECTL = "needs kubectl on PATH"
 SECONDS = 60.0
 
