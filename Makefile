@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
 BENCH := build/bench-venv
 
-.PHONY: help demo test quick check lint types imports envtest tools size sandbox failover real-lldap docs generate lock bench bench-full clean
+.PHONY: help demo test quick check lint types imports envtest tools size sandbox failover real-lldap faults mutants docs generate lock bench bench-full clean
 
 help: ## what can be made here
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -54,6 +54,12 @@ failover: $(STAMP) ## 200 forced failovers of two replicas, half an hour; COUNT=
 
 real-lldap: $(STAMP) ## the main cases on a real lldap, beside the embedded one; URL= (one to play with)
 	$(BIN)/python -m tests.reallldap $(URL)
+
+faults: $(STAMP) ## every fault at every outward call, half an hour; PLAN=file replays one
+	$(BIN)/python -m tests.faults $(if $(PLAN),--plan $(PLAN),--objects 10000)
+
+mutants: $(STAMP) ## small errors put into the product, an hour and more; COUNT=, SEED=
+	$(BIN)/python -m tests.mutants --count $(or $(COUNT),300) $(if $(SEED),--seed $(SEED))
 
 docs: $(STAMP) ## the site of docs/, strictly, into build/site
 	$(BIN)/mkdocs build --strict

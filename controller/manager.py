@@ -190,7 +190,7 @@ class Manager:
         if self._process.clock.monotonic() < patience:
             return False
         reflectors = [r for informer in operator.all_informers for r in informer.reflectors]
-        return all(reflector.has_listed or _not_to_be_had(reflector) for reflector in reflectors)
+        return all(reflector.has_listed or not_to_be_had(reflector) for reflector in reflectors)
 
     def _may_work(self) -> bool:
         term = self._process.elector.term
@@ -272,7 +272,7 @@ class Manager:
         return FOREVER
 
 
-def _not_to_be_had(reflector: Reflector) -> bool:
+def not_to_be_had(reflector: Reflector) -> bool:
     """No CRD, or no right: that may take for ever; everything else passes."""
     error = reflector.last_error
     return isinstance(error, StatusError) and error.kind in _NOT_TO_BE_HAD

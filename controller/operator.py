@@ -1,5 +1,6 @@
 """The operator of one lldap, put together: every part, and what of it has a step()."""
 
+import math
 import random
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -125,13 +126,16 @@ class Operator:
     def _informer(self, kind: Kind) -> SharedInformer:
         def source(namespace: str | None) -> ListWatch:
             scope = "" if namespace is None else f"/namespaces/{namespace}"
-            return ListWatch(self._parts.rest, f"{GROUP_PATH}{scope}/{kind.plural}")
+            return ListWatch(
+                self._parts.rest, f"{GROUP_PATH}{scope}/{kind.plural}", never_older=True
+            )
 
         return SharedInformer(
             by_namespace(self._namespaces, source),
             clock=self._parts.clock,
             random=self._parts.rng,
             name=kind.plural,
+            relist_seconds=self._parts.resync_seconds or math.inf,
             transform=stub_foreign(self._parts.rules.instance),
             indexers=indexes(kind, self._parts.rules.instance),
             metrics=self._parts.metrics.informers,
@@ -140,13 +144,15 @@ class Operator:
     def _secrets_informer(self) -> SharedInformer:
         def source(namespace: str | None) -> ListWatch:
             scope = "" if namespace is None else f"/namespaces/{namespace}"
-            return ListWatch(self._parts.rest, f"/api/v1{scope}/{SECRETS}", metadata_only=True)
+            path = f"/api/v1{scope}/{SECRETS}"
+            return ListWatch(self._parts.rest, path, metadata_only=True, never_older=True)
 
         return SharedInformer(
             by_namespace(self._namespaces, source),
             clock=self._parts.clock,
             random=self._parts.rng,
             name=SECRETS,
+            relist_seconds=self._parts.resync_seconds or math.inf,
             transform=metadata_only,
             metrics=self._parts.metrics.informers,
         )

@@ -1,6 +1,7 @@
 """One cache of a kind, shared by all who want to know of its objects."""
 
 import logging
+import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 
@@ -24,7 +25,7 @@ class SharedInformer:
     order across objects. The store and its indexes change before any handler is told. A handler
     added late is told the whole cache first. An object that vanished unseen is told as one
     deletion with an unknown final state; a new uid under an old name as deletion and addition. An
-    object that is listed again as it is known is not told. There is no resync.
+    object that is listed again as it is known is not told. `relist_seconds`: see Reflector.
 
     Starts no thread: `reflectors` and `registrations` each have a `step()`, to be called in one
     thread each. All methods here: any thread. Once stopped, it does not start again.
@@ -37,6 +38,7 @@ class SharedInformer:
         clock: Clock,
         random: random.Random,
         name: str,
+        relist_seconds: float = math.inf,
         transform: Transform = drop_managed_fields,
         indexers: Mapping[str, IndexFunc] | None = None,
         metrics: InformerMetrics | None = None,
@@ -57,6 +59,7 @@ class SharedInformer:
                 clock=clock,
                 random=random,
                 name=f"{name} in {namespace}" if namespace else name,
+                relist_seconds=relist_seconds,
                 metrics=self._metrics,
                 logger=self._logger,
             )

@@ -61,6 +61,9 @@ class ListWatch:
     """Lists and watches one path of an API server: a kind, in one namespace or in all.
 
     With `metadata_only` the server sends PartialObjectMetadata (RBAC asks for the same rights).
+    With `never_older` a list of any version is one of the latest: an API server that lags behind
+    would show a process that starts again what was before it ended, such as objects that it has
+    let go since.
     """
 
     def __init__(
@@ -69,11 +72,13 @@ class ListWatch:
         path: str,
         *,
         metadata_only: bool = False,
+        never_older: bool = False,
         label_selector: str = "",
         field_selector: str = "",
     ) -> None:
         self._client = client
         self._path = path
+        self._never_older = never_older
         self._accept_list = METADATA_LIST if metadata_only else JSON
         self._accept_watch = METADATA_ONE if metadata_only else JSON
         selectors = [("labelSelector", label_selector), ("fieldSelector", field_selector)]
@@ -86,7 +91,7 @@ class ListWatch:
             query.append(("limit", str(limit)))
         if continue_token:
             query.append(("continue", continue_token))
-        elif resource_version:
+        elif resource_version and not (self._never_older and resource_version == "0"):
             query.append(("resourceVersion", resource_version))
         answer = self._client.get(
             self._path, query=query, accept=self._accept_list, timeout=LIST_SECONDS

@@ -94,10 +94,6 @@ class GraphQL:
     The first field that fails ends the request: what its later aliases asked for is not done.
     """
 
-    def __init__(self) -> None:
-        self._schema = _executable_schema()
-        self._document = functools.lru_cache(_KEPT_DOCUMENTS)(self._valid)
-
     def answer(self, request: Request, body: Body) -> Answer:
         """Return the status and the value of the answer. BodyError: it is no request."""
         query, variables = body.fields.get("query"), body.fields.get("variables")
@@ -105,8 +101,8 @@ class GraphQL:
             raise BodyError("data did not match any variant of untagged enum GraphQLBatchRequest")
         try:
             result = execute_sync(
-                self._schema,
-                self._document(query),
+                _executable_schema(),
+                _valid(query),
                 context_value=request,
                 variable_values=variables if isinstance(variables, dict) else None,
                 operation_name=body.fields.get("operationName"),
@@ -118,15 +114,6 @@ class GraphQL:
             return 200, {"data": result.data}
         return _failed(result.errors)
 
-    def _valid(self, query: str) -> DocumentNode:
-        try:
-            document = parse(query)
-        except GraphQLError as error:
-            raise _InvalidError([error]) from None
-        if errors := validate(self._schema, document):
-            raise _InvalidError(errors)
-        return document
-
 
 class _InvalidError(Exception):
     """The document is not valid for the schema."""
@@ -134,6 +121,17 @@ class _InvalidError(Exception):
     def __init__(self, errors: list[GraphQLError]) -> None:
         super().__init__()
         self.errors = errors
+
+
+@functools.lru_cache(_KEPT_DOCUMENTS)
+def _valid(query: str) -> DocumentNode:
+    try:
+        document = parse(query)
+    except GraphQLError as error:
+        raise _InvalidError([error]) from None
+    if errors := validate(_executable_schema(), document):
+        raise _InvalidError(errors)
+    return document
 
 
 def _failed(errors: list[GraphQLError]) -> Answer:
@@ -148,7 +146,9 @@ def _failed(errors: list[GraphQLError]) -> Answer:
     return 200, {"data": None, "errors": [{**error.formatted, "path": path}]}
 
 
+@functools.cache
 def _executable_schema() -> GraphQLSchema:
+    """What every lldap executes requests with. Shared: nobody changes it."""
     text = resources.files(__package__).joinpath("introspection.json").read_bytes()
     schema = build_client_schema(json.loads(text)["data"])
     for root, functions in (("Query", _QUERIES), ("Mutation", MUTATIONS)):

@@ -1,5 +1,6 @@
 """A source that plays a script, a handler that keeps a record, and how both are stepped."""
 
+import math
 import random
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -179,6 +180,7 @@ class Rig:
         rng: random.Random | None = None,
         transform: Transform = drop_managed_fields,
         metrics: InformerMetrics | None = None,
+        relist_seconds: float = math.inf,
     ) -> None:
         self.clock = FakeClock()
         if isinstance(source, ScriptedListWatch):
@@ -191,6 +193,7 @@ class Rig:
             indexers=indexers,
             transform=transform,
             metrics=metrics,
+            relist_seconds=relist_seconds,
         )
         self.recorder = Recorder()
         self.registration = self.informer.add_handler(self.recorder)

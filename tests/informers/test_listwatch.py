@@ -24,6 +24,15 @@ def test_a_list_asks_for_the_version_or_the_next_page_but_never_both() -> None:
     assert transport.asked["timeout"] == 65.0
 
 
+def test_a_list_that_is_never_older_asks_for_the_latest_in_pages() -> None:
+    transport = FakeTransport(body=b'{"metadata": {"resourceVersion": "7"}, "items": []}')
+    source = ListWatch(client(transport), "/users", never_older=True)
+    source.list("0", 500, "")
+    assert transport.asked["query"] == [("limit", "500")]
+    source.list("7", 0, "")
+    assert transport.asked["query"] == [("resourceVersion", "7")]
+
+
 def test_a_watch_asks_for_bookmarks_and_an_end() -> None:
     transport = FakeTransport(body=line("ADDED", {"a": 1}))
     stream = ListWatch(client(transport), "/users").watch("7", 300)

@@ -152,13 +152,17 @@ class Bed:
             for registration in informer.registrations:
                 busy |= registration.pending > 0
                 registration.step()
-        if operator.has_synced():
+        if self.has_looked():
             operator.gate.step()
             operator.resync.step()
             if operator.gate.probed:
                 while operator.pool.try_step():
                     busy = True
         return busy
+
+    def has_looked(self) -> bool:
+        """Whether the workers may begin."""
+        return self.operator.has_synced()
 
     def settle(self, rounds: int = 60) -> None:
         """Work until nothing is left to do now; time does not move."""

@@ -1,0 +1,43 @@
+"""What may differ from the end of the undisturbed run, because it is promised no better.
+
+docs/operations/late-landings.md has the writes that land late. Besides: Retain, a release and a
+change of instance take the mark off without waiting for an lldap that does not answer, so that a
+mark that no object needs any more may stay.
+"""
+
+import re
+from collections.abc import Iterable
+
+from tests.faults.plan import Fault, Plan
+
+_STALE_MARK = r"lldap (user|group) .*: attributes: kubernetes-owner: .* instead of None"
+
+_LANDED = {
+    "createUser": (r"lldap user .*: \{.*'uid of nobody'.*\} instead of None",),
+    "createGroupWithDetails": (r"lldap group .*: \{.*'uid of nobody'.*\} instead of None",),
+    "updateUser": (r"lldap user .*: attributes: (?!kubernetes-owner).* instead of None",),
+    "updateGroup": (r"lldap group .*: attributes: (?!kubernetes-owner).* instead of None",),
+    "deleteUser": (r"lldap user .*: attributes: .*: None instead of .*",),
+    "addUserToGroup": (r"lldap (user|group) .*: links: .*",),
+    "addUserAttribute": (r"lldap user attribute .*: .* instead of None",),
+    "addGroupAttribute": (r"lldap group attribute .*: .* instead of None",),
+    "deleteUserAttribute": (r"lldap user .*: attributes: .*: None instead of .*",),
+    "deleteGroupAttribute": (r"lldap group .*: attributes: .*: None instead of .*",),
+}
+"""By the operation that landed late, what stays of it."""
+
+_CRASHES = frozenset({"crash-before", "crash-after"})
+
+
+def not_tolerated(plan: Plan, differences: Iterable[str]) -> list[str]:
+    """The differences that nothing in the plan excuses."""
+    patterns = [re.compile(each) for fault in plan.faults for each in _excused(fault)]
+    return [each for each in differences if not any(p.fullmatch(each) for p in patterns)]
+
+
+def _excused(fault: Fault) -> Iterable[str]:
+    server, _, call = fault.at.partition(" ")
+    if server != "lldap" or fault.do in _CRASHES:
+        return ()
+    landed = _LANDED.get(call.partition(" ")[0], ()) if fault.do == "late" else ()
+    return (_STALE_MARK, *landed)
