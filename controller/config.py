@@ -161,7 +161,7 @@ class Config:
         float,
         Variable(
             values.seconds,
-            "How often everything is compared with lldap, in seconds; 0 is never.",
+            "How often everything is listed anew and compared with lldap, in seconds; 0 is never.",
             default="600",
         ),
     ]

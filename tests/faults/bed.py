@@ -18,6 +18,7 @@ from tests.faults.transports import FaultyApiTransport, lldap_hook
 from tests.support.bed import Bed
 from tests.support.directory import Directory
 
+_UNTOLD = frozenset({"drop", "hold", "stale"})
 GONE_SECONDS = 1500.0  # how long people wait at most for a deletion
 RESTART_SECONDS = 1.0  # until a crashed operator is there again
 GROUP_SUFFIX = ".lldap-operator.lukidoescode.com"
@@ -85,6 +86,12 @@ class FaultBed(Bed):
         """From now on calls are points, and faults come; see Plan for `schedule`."""
         self.injector.arm(faults)
         self._order = random.Random(schedule) if schedule else None
+
+    @property
+    def watches_are_behind(self) -> bool:
+        """Whether events have not come, or come in their own time."""
+        late = any(fault.do in _UNTOLD and fault.late for fault in self.injector.hit)
+        return late or self._order is not None
 
     # --- work ------------------------------------------------------------------------------
 

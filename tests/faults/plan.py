@@ -22,6 +22,11 @@ class Fault:
     back: int = 0
     act: str = ""
 
+    @property
+    def late(self) -> bool:
+        """Whether something comes later, or never."""
+        return self.seconds > 0 or self.do == "drop"
+
     def __str__(self) -> str:
         more = [f"{self.seconds:g} s"] if self.seconds else []
         more += [f"{self.back} back"] if self.back else []

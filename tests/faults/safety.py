@@ -51,8 +51,8 @@ class Complaints(logging.Handler):
 class Safety:
     """Judges writes as they are carried out. One thread.
 
-    `current` is the object whose pass is under way: what the operator has been told of it, with the
-    status that it has now. What a watch has not brought yet, nobody can know.
+    `current` is the object whose pass is under way, as the API server had it when the pass began;
+    where watches are behind, as the operator was told of it, for it cannot know better.
     """
 
     def __init__(self, bed: "FaultBed") -> None:
@@ -60,6 +60,7 @@ class Safety:
         self.stores = Stores(bed)
         self.current: Object | None = None
         self.current_key = ("", "")
+        self._bed = bed
         self._rights = Rights(bed, self.stores)
         self._landing = False
         self._disturbed = False  # since the operator has read all of lldap
@@ -88,9 +89,11 @@ class Safety:
         return noting
 
     def _known(self, kind: str, key: str, told: Object | None) -> Object | None:
+        now = self.stores.object(kind, key)
+        if not self._bed.watches_are_behind:
+            return None if now is None else {**now, "kind": kind}
         if told is None:
             return None
-        now = self.stores.object(kind, key)
         same = now is not None and now["metadata"]["uid"] == told["metadata"]["uid"]
         status = (now or {}).get("status") if same else told.get("status")
         return {**told, "kind": kind, "status": status or {}}
