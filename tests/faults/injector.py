@@ -125,6 +125,12 @@ def _late(injector: Injector, fault: Fault, way: Way, forward: Forward) -> Any:
     raise way.late()
 
 
+def _crash_late(injector: Injector, fault: Fault, _way: Way, forward: Forward) -> Any:
+    """The operator is stopped with the call in hand, which takes effect in its successor's term."""
+    injector.world.later(fault.seconds, forward)
+    injector.crash()
+
+
 def _twice(_injector: Injector, _fault: Fault, _way: Way, forward: Forward) -> Any:
     """Something on the way sends the request again and passes on the second answer."""
     forward()
@@ -192,6 +198,7 @@ _ANSWERS: dict[str, tuple[int, bytes, str]] = {
 DEEDS: dict[str, Deed] = {
     "crash-before": _crash_before,
     "crash-after": _crash_after,
+    "crash-late": _crash_late,
     "refuse": _refuse,
     "lose-request": _lose_request,
     "lose-answer": _lose_answer,

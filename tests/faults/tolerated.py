@@ -44,5 +44,5 @@ def _excused(fault: Fault) -> Iterable[str]:
     server, _, call = fault.at.partition(" ")
     if server != "lldap" or fault.do in _CRASHES:
         return ()
-    landed = _LANDED.get(call.partition(" ")[0], ()) if fault.do == "late" else ()
+    landed = _LANDED.get(call.partition(" ")[0], ()) if fault.do in {"late", "crash-late"} else ()
     return (*_STALE_MARK, *landed)
