@@ -32,9 +32,11 @@ def _download(package: str, temporary: Path) -> Path:
     """The package, unpacked; with a new list of packages if the old one does not lead to it."""
     place = temporary / package
     place.mkdir()
-    if not _runs("apt-get", "download", package, cwd=place):
+    # As who runs this: apt's own user may not write into the folder, and it would complain.
+    download = ("apt-get", "download", package, "-o", "APT::Sandbox::User=root")
+    if not _runs(*download, cwd=place):
         _runs("apt-get", "update", cwd=place)
-        if not _runs("apt-get", "download", package, cwd=place):
+        if not _runs(*download, cwd=place):
             msg = f"apt-get cannot fetch {package}; the tests that need it are skipped and counted"
             raise ToolError(msg)
     (archive,) = place.glob("*.deb")
@@ -45,8 +47,12 @@ def _download(package: str, temporary: Path) -> Path:
 
 
 def _runs(*command: str, cwd: Path) -> bool:
-    ran = subprocess.run(command, cwd=cwd, stdout=subprocess.DEVNULL, check=False, timeout=SECONDS)
-    return ran.returncode == 0
+    """Whether it ends in time and well."""
+    try:
+        subprocess.run(command, cwd=cwd, stdout=subprocess.DEVNULL, check=True, timeout=SECONDS)
+    except subprocess.SubprocessError:
+        return False
+    return True
 
 
 def _keep(files: Path, path: str) -> None:
