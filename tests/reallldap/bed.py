@@ -145,6 +145,12 @@ class LldapAdmin:
             schema["attributes"].sort(key=lambda attribute: attribute["name"])
         return found
 
+    def identities(self) -> dict[str, str]:
+        """The uuids of users and groups by name."""
+        found = self.ask("{users {id uuid} groups {displayName uuid}}")
+        users = {user["id"]: user["uuid"] for user in found["users"]}
+        return users | {f"group {each['displayName']}": each["uuid"] for each in found["groups"]}
+
     def make_user(self, name: str, email: str = "") -> Any:
         user = {"id": name, "email": email or f"{name}@by-hand.example"}
         return self.ask("mutation($u: CreateUserInput!) {createUser(user: $u) {id}}", u=user)

@@ -8,6 +8,7 @@ from lldap.opaque import Version
 from tests.reallldap.bed import LldapAdmin
 from tests.support.accounts import attributes, reference, register_in
 from tests.support.bed import Bed
+from tests.support.examples import OPERATOR_NAMESPACE, documents, path_of
 from tests.support.groups import VIRTUAL
 from tests.support.migration import picture
 
@@ -331,6 +332,75 @@ def names(bed: Bed) -> Iterator[Seen]:
     yield "directory", stood(bed)
 
 
+def a_restore_from_a_backup(bed: Bed) -> Iterator[Seen]:
+    """The objects come back without status and with other uids; lldap stays as it is."""
+    bed.secret("pw", FIRST)
+    LldapAdmin(bed).make_user("adopted")
+
+    def apply() -> None:
+        managed(bed, "alice", displayName="Al")
+        managed(bed, "initial", "InitialOnly")
+        bed.user("adopted")
+        bed.group("Team")
+        bed.membership("alice", "Team")
+
+    objects = [("LldapUser", name) for name in ("alice", "initial", "adopted")]
+    objects += [("LldapGroup", "team"), ("LldapMembership", "alice-team")]
+    bed.start()
+    apply()
+    bed.run(15)
+    yield "made", [shown(bed, *objects), calls(bed)]
+    before, ids = stood(bed), LldapAdmin(bed).identities()
+    for kind, name in objects:  # as an etcd that is lost: the operator is told of nothing
+        path = bed.path(kind, "team-a", name)
+        without = {"metadata": {"finalizers": None}}
+        bed.admin.patch(path, without, content_type="application/merge-patch+json")
+        bed.delete(kind, name)
+    apply()
+    bed.start()
+    bed.run(15)
+    yield "restored", [shown(bed, *objects), calls(bed)]
+    yield "as before", [stood(bed) == before, LldapAdmin(bed).identities() == ids]
+    origins = {name: bed.get(kind, name)["status"].get("origin") for kind, name in objects}
+    yield "origins", origins
+    yield "login", bed.login("alice", FIRST.decode())
+
+
+def examples(bed: Bed) -> Iterator[Seen]:
+    """The example manifests, applied and deleted in both orders."""
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": OPERATOR_NAMESPACE}}
+    bed.admin.post("/api/v1/namespaces", body)
+    bed.start(
+        own_namespace=OPERATOR_NAMESPACE, rules={"virtual_group_namespace": OPERATOR_NAMESPACE}
+    )
+    for found in (documents(), documents()[::-1]):
+        for each in found:
+            bed.admin.patch(
+                path_of(each),
+                each,
+                content_type="application/apply-patch+yaml",
+                field_manager="person",
+                force=True,
+            )
+        bed.run(45)
+        objects = [each for each in found if each["kind"] != "Secret"]
+        yield (
+            "made",
+            [
+                bed.ready(each["kind"], each["metadata"]["name"], each["metadata"]["namespace"])
+                for each in objects
+            ],
+        )
+        yield "directory", stood(bed)
+        calls(bed)
+        bed.run(700, step=100)
+        yield "settled", calls(bed)
+        for each in found:
+            bed.admin.delete(path_of(each))
+        bed.run(45)
+        yield "left", stood(bed)
+
+
 CASES: Final[dict[str, Case]] = {
     case.__name__: case
     for case in (
@@ -344,6 +414,8 @@ CASES: Final[dict[str, Case]] = {
         deleted_by_hand,
         attributes_of_lldap,
         built_in_groups,
+        a_restore_from_a_backup,
+        examples,
         limits,
         names,
     )
