@@ -13,6 +13,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 STOP_SECONDS = 40.0
 QUIET_SECONDS = 1.0  # so long without work is idle
 POLL_SECONDS = 0.1
+LEAST_CPU = 0.2  # seconds: an idle operator has used 0.5 when it is up
 MIB = 2**20
 BYTE_CODE = {"PYTHONDONTWRITEBYTECODE": ""}
 """Compiling at each start, as with that variable set, takes 6 MiB and a second."""
@@ -97,7 +98,7 @@ class Process:
         found = [line.split()[1] for line in lines if line.startswith(f"{field}:")]
         return int(found[0]) * 1024 / MIB if found else 0.0
 
-    def wait_until_idle(self, seconds: float, least: float = 0.5) -> Sample:
+    def wait_until_idle(self, seconds: float, least: float = LEAST_CPU) -> Sample:
         """The moment from which it used no CPU to speak of, after `least` seconds of it."""
         deadline = time.monotonic() + seconds
         quiet = self.sample()

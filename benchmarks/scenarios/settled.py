@@ -71,7 +71,8 @@ def restart(bed: Bed, size: int, repetition: int) -> Iterator[Run]:
     """Start again with everything settled, beside reading and parsing the same lists."""
     with settled(bed, size) as (made, _):
         pass
-    options = [f"--resync-seconds={RESYNC_SECONDS}"]
+    # Not before a start with so many is over, on a slow machine too.
+    options = [f"--resync-seconds={max(RESYNC_SECONDS, size // 500)}"]
     with contestants.operator(bed, made.namespace, "users", options) as process:
         idle, found = _settled_again(process, size)
         memory = process.memory("VmRSS")
@@ -94,9 +95,15 @@ def restart(bed: Bed, size: int, repetition: int) -> Iterator[Run]:
 
 def _settled_again(process: Process, size: int) -> tuple[Sample, dict[str, float]]:
     """When it had looked at everything; while it waits for a server it only looks idle."""
+    deadline = time.monotonic() + LISTING_SECONDS
     while True:
         idle = process.wait_until_idle(LISTING_SECONDS)
-        found = contestants.metrics()
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not everything was looked at: see {process.log}")
+        try:
+            found = contestants.metrics()
+        except OSError:  # it does not serve yet
+            continue
         if contestants.total(found, RECONCILES) >= size and _directories(found):
             return idle, found
 
