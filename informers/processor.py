@@ -7,7 +7,7 @@ from informers.events import Added, Notification, by_key, deletion, notification
 from informers.indexer import Indexer
 from informers.listener import Registration
 from informers.objects import Object, key_of
-from informers.transform import Transform
+from informers.transform import Transform, compacted
 
 
 class Processor:
@@ -57,8 +57,13 @@ class Processor:
                 registration.stop()
 
     def replace(self, namespace: str, objects: list[Object]) -> None:
-        """`objects` are all that there is in `namespace`, or everywhere if it is ""."""
-        fresh = by_key([self._transform(obj) for obj in objects])
+        """`objects` are all that there is in `namespace`, or everywhere if it is "".
+
+        The list is emptied, so that nothing of it is left but what is stored.
+        """
+        trimmed = [self._transform(obj) for obj in objects]
+        objects.clear()
+        fresh = by_key(compacted(trimmed))
         prefix = f"{namespace}/" if namespace else ""
         with self._lock:
             initial = namespace in self._unlisted

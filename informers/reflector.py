@@ -48,7 +48,7 @@ class ReflectorTarget(Protocol):
     """Where a reflector puts what it sees. Called in the reflector's thread."""
 
     def replace(self, objects: list[Object]) -> None:
-        """All that there is now. The list may be kept."""
+        """All that there is now. The list is the target's: nobody else holds it or its objects."""
         ...
 
     def upsert(self, obj: Object) -> None:
@@ -192,8 +192,10 @@ class Reflector:
             return self._react(list_reaction(error, continued=continued, latest=not version), error)
         self._heard()
         listing.add(page)
+        listed_version = page.resource_version
+        del page  # whoever stores the objects wants nobody else to hold them
         if not listing.token:
-            self._listed(page.resource_version)
+            self._listed(listed_version)
         return 0.0
 
     def _listed(self, version: str) -> None:

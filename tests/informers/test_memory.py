@@ -3,11 +3,13 @@
 import gc
 import random
 import tracemalloc
+import weakref
+from typing import Any
 
 import orjson
 import pytest
 
-from informers import ListPage, Object, SharedInformer
+from informers import ListPage, Object, Reflector, SharedInformer
 from informers.listwatch import _page
 from tests.informers.scripted import Recorder, ScriptedListWatch
 from tests.support.clock import FakeClock
@@ -86,3 +88,55 @@ def test_an_object_of_a_kilobyte_stays_far_below_the_budget() -> None:
         tracemalloc.stop()
     assert len(informer.store) == COUNT
     assert used / COUNT < BUDGET / 2
+
+
+class Tracked(dict[str, Any]):
+    """An object of a list, whose end can be seen."""
+
+
+def test_what_a_list_stores_shares_nothing_with_what_was_parsed() -> None:
+    parsed = user(1)
+    kept = parsed["spec"], parsed["status"], parsed["metadata"]["labels"]
+    informer = informer_of(ScriptedListWatch([ListPage([parsed], "9", "")]))
+    informer.reflectors[0]._list()
+    (stored,) = informer.lister.list()
+    assert stored == {
+        **user(1),
+        "metadata": {k: v for k, v in user(1)["metadata"].items() if k != "managedFields"},
+    }
+    theirs = stored["spec"], stored["status"], stored["metadata"]["labels"]
+    assert all(one is not other for one, other in zip(kept, theirs, strict=True))
+
+
+def test_nobody_holds_a_list_when_its_target_has_let_go_of_it() -> None:
+    seen: list[object] = []
+
+    class Target:
+        def replace(self, objects: list[Object]) -> None:
+            ends = [weakref.ref(obj) for obj in objects]
+            objects.clear()
+            seen.extend(end() for end in ends)
+
+        def upsert(self, obj: Object) -> None: ...
+
+        def delete(self, obj: Object) -> None: ...
+
+    class Source(ScriptedListWatch):
+        def list(self, resource_version: str, limit: int, continue_token: str) -> ListPage:
+            return ListPage([Tracked(user(n)) for n in (1, 2)], "9", "")
+
+    reflector = Reflector(Source([]), Target(), clock=FakeClock(), random=random.Random(1))
+    reflector._list()
+    assert seen == [None, None]
+
+
+def test_a_list_is_emptied_once_it_is_stored() -> None:
+    informer = informer_of(ScriptedListWatch([]))
+    objects = [user(1), user(2)]
+    informer._processor.replace("", objects)
+    assert objects == []
+    assert len(informer.store) == 2
+
+
+def informer_of(source: ScriptedListWatch) -> SharedInformer:
+    return SharedInformer(source, clock=FakeClock(), random=random.Random(1), name="users")
