@@ -20,10 +20,10 @@ demo: $(STAMP) ## an API server, an lldap and the operator: a manifest becomes a
 	$(BIN)/python -m sandbox.demo
 
 test: check ## everything: lint, types, import rules, all tests (with KUBEBUILDER_ASSETS also on a real API server)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 quick: $(STAMP) ## the tests without the slow ones
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow and not envtest"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not envtest"
 
 check: lint types imports ## lint, types, import rules
 

@@ -1,9 +1,8 @@
 """An API server for tests: one a session, a namespace for each test.
 
 Tests that use `control_plane` run on the sandbox's server and on a real one; those marked `sandbox`
-or `envtest` on one only. Under pytest-xdist with `--dist loadgroup` all that need a real one run on
-one worker, so that one pair of servers does for all. Without KUBEBUILDER_ASSETS they are skipped,
-for one reason.
+or `envtest` on one only. Without KUBEBUILDER_ASSETS those that need a real one are skipped, for one
+reason. Under pytest-xdist use `--dist loadfile`: what a module sets up is set up once.
 """
 
 import contextlib
@@ -37,11 +36,6 @@ CALL_SECONDS = 10.0
 APPLY = "application/apply-patch+yaml"
 MERGE = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
-
-
-def pytest_itemcollected(item: pytest.Item) -> None:
-    if item.get_closest_marker("envtest"):
-        item.add_marker(pytest.mark.xdist_group("envtest"))
 
 
 @pytest.hookimpl(tryfirst=True)
