@@ -106,13 +106,14 @@ class _Drafts:
     ) -> bool:
         """Whether an object that declares this very value finds it in place.
 
-        lldap holds values that it would not take, or would take for none: older versions and
-        other tools wrote them.
+        lldap holds values that it would not take: older versions and other tools wrote them. And
+        it holds empty texts that count as none, such as the picture of everybody whom bootstrap.sh
+        created without one: nothing is lost with those.
         """
         try:
-            if schema is not None and parse(schema, value) is not None:
-                return True
-            why = "an empty text, which lldap takes for no value" if schema else "of no attribute"
+            if schema is not None:
+                return parse(schema, value) is not None
+            why = "of no attribute"
         except InvalidValue as error:
             why = f"it {error.reason}"
         self._report.left_out(
