@@ -135,7 +135,7 @@ def one_change(bed: Bed, size: int, repetition: int) -> Iterator[Run]:
         Watch(bed.api, made.namespace, "LldapUser", expected=CHANGES + size) as seen,
         contestants.operator(bed, made.namespace, "users"),
     ):
-        seen.wait(PATIENCE, count=CHANGES // 2)  # work is under way
+        seen.wait(PATIENCE, count=min(CHANGES, size) // 2)  # work is under way
         values = _changes(made, seen, loaded, lambda: len(seen.done) >= size * 0.9)
         yield Run(loaded, "operator", size, repetition, values)
 
