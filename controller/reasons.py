@@ -147,7 +147,8 @@ TABLE = (
         "False",
         Rule(BACKOFF),
         "The e-mail address belongs to another account in lldap.",
-        "Give this user another address, or change the other account's.",
+        "Give this user another address, or change that of the account that has it: if its object "
+        "does so, this one goes on at once.",
         (LLDAP_USER,),
     ),
     Entry(

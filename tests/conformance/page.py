@@ -42,6 +42,13 @@ Every reason that an object of every kind can have ([the table](reference/reason
 about by `tests/conformance/test_reasons.py`, which also looks at what `kubectl get -o wide` and
 kstatus make of it."""
 
+REAL_HEAD: Final = """## On a real lldap
+
+`make real-lldap URL=http://127.0.0.1:17170` plays the main cases (`tests/reallldap/cases.py`) on a
+real lldap and on the embedded one that the tests use, and prints whatever they show differently;
+with KUBEBUILDER_ASSETS set, in front of a real API server. lldap 0.6.3 on SQLite and on PostgreSQL
+shows the same in all of them."""
+
 
 def documents() -> dict[str, Any]:
     """Rows and decisions."""
@@ -63,7 +70,9 @@ def named_after(case: str) -> list[TestName]:
 
 def page() -> str:
     """The whole page."""
-    return "\n\n".join([HEAD, *_documents(), *_decisions(), *_cases(), REASONS_HEAD]) + "\n"
+    return (
+        "\n\n".join([HEAD, *_documents(), *_decisions(), *_cases(), REASONS_HEAD, REAL_HEAD]) + "\n"
+    )
 
 
 def _documents() -> Iterator[str]:
