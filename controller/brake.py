@@ -4,8 +4,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 
+from controller.api import READY
+from controller.conditions import find
 from controller.reasoned import fail
 from controller.reasons import Reason
+from controller.resource import Resource
 
 WINDOW_SECONDS = 60.0
 SOON_SECONDS = 1.0  # a turn that has come is asked for again after this
@@ -17,19 +20,24 @@ class Brake:
     0 takes the brake off. Who waits is told its place and when to ask again: a minute before its
     turn, in case that others were let off meanwhile, and in its turn. Whoever has not come a
     minute after its turn holds up nobody any more.
+
+    A brake knows nothing of the process before. If that one let somebody wait, the last minute is
+    taken for used up: a process that crashes again and again deletes no more than one that runs.
     """
 
     def __init__(self, per_minute: int, monotonic: Callable[[], float]) -> None:
         self._per_minute = per_minute
         self._monotonic = monotonic
-        self._lock = threading.Lock()  # guards the next three
+        self._lock = threading.Lock()  # guards the next four
         self._passed: OrderedDict[str, float] = OrderedDict()  # in the last minute, and when
         self._line: list[str] = []  # who waits, in order
         self._kept_until: dict[str, float] = {}  # who waits, and how long its place is kept
+        self._has_held = False  # this brake, anybody
 
-    def pass_or_wait(self, uid: str, words: str) -> None:
+    def pass_or_wait(self, resource: Resource, words: str) -> None:
         """Go on with one deletion, or raise ReasonedError Deleting with the place in the queue."""
-        place, seconds = self.take(uid)
+        shown = find(resource.recorded, READY) or {}
+        place, seconds = self.take(resource.uid, held=shown.get("reason") == Reason.DELETING)
         if place:
             raise fail(
                 Reason.DELETING,
@@ -37,8 +45,11 @@ class Brake:
                 "LLDAP_MAX_DELETIONS_PER_MINUTE holds back many at once",
             ).looked_at_after(seconds)
 
-    def take(self, uid: str) -> tuple[int, float]:
-        """Place 0: delete now. Else the place in the line, and the seconds until it asks again."""
+    def take(self, uid: str, *, held: bool = False) -> tuple[int, float]:
+        """Place 0: delete now. Else the place in the line, and the seconds until it asks again.
+
+        `held`: the object shows that it waits for its turn.
+        """
         if self._per_minute == 0:
             return 0, 0.0
         now = self._monotonic()
@@ -46,12 +57,15 @@ class Brake:
             self._forget_old_locked(now)
             if uid in self._passed:  # its deletion did not come to an end: it is still the same one
                 return 0, 0.0
+            if held and not self._has_held:
+                self._inherit_locked(now)
             waits = uid in self._kept_until
             place = self._line.index(uid) + 1 if waits else len(self._line) + 1
             if place <= self._per_minute - len(self._passed):
                 self._leave_locked(uid)
                 self._passed[uid] = now
                 return 0, 0.0
+            self._has_held = True
             if not waits:
                 self._line.append(uid)
             seconds = max(SOON_SECONDS, self._turn_locked(place, now) - now)
@@ -69,6 +83,11 @@ class Brake:
         """How many deletions wait."""
         with self._lock:
             return len(self._line)
+
+    def _inherit_locked(self, now: float) -> None:
+        self._has_held = True
+        for number in range(self._per_minute - len(self._passed)):
+            self._passed[f"the process before: {number}"] = now
 
     def _turn_locked(self, place: int, now: float) -> float:
         """When the deletion at `place` may go on: a minute after one before it, each."""

@@ -91,12 +91,12 @@ class Cache:
 
 def in_dry_run(resource: Resource) -> bool:
     """Whether the object only asks what would be done."""
-    return resource.annotations.get(DRY_RUN_ANNOTATION) == "true"
+    return resource.asks_for(DRY_RUN_ANNOTATION)
 
 
 def is_paused(resource: Resource) -> bool:
     """Whether nothing is to be done for the object."""
-    return resource.annotations.get(PAUSED_ANNOTATION) == "true"
+    return resource.asks_for(PAUSED_ANNOTATION)
 
 
 def can_inherit(resource: Resource) -> bool:

@@ -9,8 +9,8 @@ from controller.lease import micro_time
 from controller.resource import Object
 
 EventType = Literal["Normal", "Warning"]
-SeriesKey = tuple[str, str, str]
-"""uid of the object, type, reason: what happens again under one key is one event."""
+SeriesKey = tuple[str, str, str, str]
+"""uid of the object, type, reason, note: what happens again under one key is one event."""
 
 MAX_WORD: Final = 128
 """Bytes of reason, action and reportingInstance that the server takes."""
@@ -81,7 +81,7 @@ class Series:
     @property
     def key(self) -> SeriesKey:
         """Under which it happens again."""
-        return self.reference.uid, self.type, self.reason
+        return self.reference.uid, self.type, self.reason, self.note
 
     @property
     def namespace(self) -> str:

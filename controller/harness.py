@@ -152,7 +152,7 @@ class Harness(Generic[C]):
 
     def _dry_run(self, resource: Resource) -> bool:
         annotation = self._config.dry_run_annotation
-        return bool(annotation) and resource.annotations.get(annotation) == "true"
+        return bool(annotation) and resource.asks_for(annotation)
 
     def _plan(self, resource: Resource, handler: Handler[C]) -> Result:
         """Say what would be done, or why nothing could be."""

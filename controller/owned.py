@@ -246,7 +246,7 @@ class Owned:
         if stays or instance.guard.uninstalling(self._kind):
             self._retain(resource, goodbye)
             return
-        instance.brake.pass_or_wait(resource.uid, target.words)
+        instance.brake.pass_or_wait(resource, target.words)
         self._delete(resource, goodbye)
 
     def _retain(self, resource: Resource, goodbye: Goodbye) -> None:

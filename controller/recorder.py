@@ -62,8 +62,8 @@ class EventRecorder:
     """Takes events at once and sends them later; what cannot be sent is counted and forgotten.
 
     `event()`: any thread; never blocks, never raises, whatever the server does. `step()` and
-    `flush()`: one thread. What happens again to an object for the same reason within 10 minutes is
-    counted up in one event, which keeps its first note. `count` is told "created", "updated",
+    `flush()`: one thread. What happens again to an object for the same reason, with the same
+    note, within 10 minutes is counted up in one event. `count` is told "created", "updated",
     "failed" or "dropped". The client must have no fence: a replica that stops still reports.
     """
 
@@ -131,7 +131,7 @@ class EventRecorder:
     ) -> int:
         """Count it into its series, or begin one; how many events are lost by that."""
         now, moment = self._clock.monotonic(), self._clock.now()
-        series = self._series.get((reference.uid, kind, reason))
+        series = self._series.get((reference.uid, kind, reason, note))
         if series is not None and now - series.last_at < SERIES_SECONDS:
             series.again(moment, now)
             self._series.move_to_end(series.key)

@@ -4,6 +4,8 @@ from typing import Any
 
 Object = dict[str, Any]
 
+_OFF = frozenset({"", "0", "f", "false", "n", "no", "off"})
+
 
 class Resource:
     """What the lister holds of one object, and a draft of the status to write for it.
@@ -94,5 +96,17 @@ class Resource:
         """The spec as it stands there, unchecked."""
         return self.raw.get("spec") or {}
 
+    def asks_for(self, annotation: str) -> bool:
+        """See `is_on`."""
+        return is_on(self.annotations.get(annotation))
+
     def __repr__(self) -> str:
         return f"Resource({self.kind} {self.key})"
+
+
+def is_on(word: str | None) -> bool:
+    """Whether an annotation that is a switch is on: so is one with a word that says neither.
+
+    Who wrote "yes" wanted to be on the safe side, and nobody who is there asks to be ignored.
+    """
+    return word is not None and word.strip().casefold() not in _OFF

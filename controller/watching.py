@@ -15,7 +15,7 @@ from controller.api import (
 from controller.cache import Cache
 from controller.indexes import ATTRIBUTE, TARGET, indexes, on_other_target, targets_of
 from controller.ownwrites import OwnWrites
-from controller.resource import Object, Resource
+from controller.resource import Object, Resource, is_on
 from controller.service import OUR_ANNOTATIONS, Service, service
 from controller.statuswriter import is_ready
 
@@ -119,7 +119,7 @@ class KindHandler:
     def _view(self, obj: Object, *, gone: bool = False) -> _View:
         """What others see of it; `gone`: all that has been there until now."""
         targets = frozenset(self._functions[TARGET](obj))
-        claims = _NONE if _annotation(obj, DRY_RUN_ANNOTATION) == "true" else targets
+        claims = _NONE if is_on(_annotation(obj, DRY_RUN_ANNOTATION)) else targets
         held = _NONE if self._is_foreign(obj) else frozenset(self._targets(obj))
         names = (
             frozenset(self._functions[ATTRIBUTE](obj)) if ATTRIBUTE in self._functions else _NONE

@@ -34,10 +34,12 @@ METADATA: Final = {
     ),
     DRY_RUN_ANNOTATION: (
         'Annotation, `"true"`: the operator says what it would do, in the Ready condition and an '
-        "event, and does nothing; a deletion that would change lldap waits."
+        "event, and does nothing; a deletion that would change lldap waits. So does any other word "
+        'but `"false"` and the like, to be on the safe side.'
     ),
     PAUSED_ANNOTATION: (
-        'Annotation, `"true"`: the operator does nothing for the object; its deletion waits too.'
+        'Annotation, `"true"`: the operator does nothing for the object; its deletion waits too. '
+        'So does any other word but `"false"` and the like.'
     ),
     RECONCILE_AT_ANNOTATION: (
         "Annotation, any text: a new value makes the operator compare everything once more, the "

@@ -76,7 +76,11 @@ def test_the_version_of_a_secret(watched: Watched) -> None:
         ({}, True, False, False, False),
         ({DRY_RUN_ANNOTATION: "true"}, False, True, False, False),
         ({PAUSED_ANNOTATION: "true"}, False, False, True, False),
-        ({PAUSED_ANNOTATION: "false", DRY_RUN_ANNOTATION: "yes"}, False, False, False, True),
+        ({PAUSED_ANNOTATION: "false", DRY_RUN_ANNOTATION: ""}, False, False, False, True),
+        ({PAUSED_ANNOTATION: "False", DRY_RUN_ANNOTATION: "off"}, False, False, False, True),
+        ({PAUSED_ANNOTATION: "True"}, False, False, True, False),
+        ({PAUSED_ANNOTATION: "0", DRY_RUN_ANNOTATION: "yes"}, False, True, False, False),
+        ({PAUSED_ANNOTATION: "bald", DRY_RUN_ANNOTATION: " NO "}, False, False, True, False),
     ],
 )
 def test_what_annotations_make_of_an_object(

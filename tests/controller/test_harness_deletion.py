@@ -232,8 +232,8 @@ def test_dry_run_has_a_reason_of_its_own_and_says_nothing_when_nothing_is_to_do(
     assert bed.shown() == ("True", "Planned", "dry-run: would do: nothing")
 
 
-@pytest.mark.parametrize("value", ["false", "True", "", "1"])
-def test_dry_run_is_the_annotation_true_and_nothing_else(value: str) -> None:
+@pytest.mark.parametrize("value", ["false", "False", "", "0", "off"])
+def test_dry_run_is_off_with_a_word_that_says_so(value: str) -> None:
     bed = HarnessBed()
     bed.create(annotations={DRY_RUN: value})
     bed.run(dry_run_annotation=DRY_RUN)
