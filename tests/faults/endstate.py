@@ -68,6 +68,7 @@ class _Meaning:
             f"lldap {table.entity} attribute {name}": str(attribute)
             for table in (state.users, state.groups)
             for name, attribute in table.stored.items()
+            if name != MARK_ATTRIBUTE  # it is made when something may be marked soon
         }
         return {**users, **groups, **schema}
 

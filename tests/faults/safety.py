@@ -16,7 +16,7 @@ from sandbox.lldap.exchange import Call, Response
 from sandbox.lldap.faults import Forward
 from tests.faults.points import Category, lldap_category
 from tests.faults.rights import Rights, Write
-from tests.faults.stores import Object, Stores
+from tests.faults.stores import Object, Stores, deleting
 from tests.faults.truth import untruths
 
 if TYPE_CHECKING:
@@ -90,7 +90,8 @@ class Safety:
 
     def _known(self, kind: str, key: str, told: Object | None) -> Object | None:
         now = self.stores.object(kind, key)
-        if not self._bed.watches_are_behind:
+        goes = now is None and told is not None and deleting(told)  # nothing else can come of it
+        if not self._bed.watches_are_behind and not goes:
             return None if now is None else {**now, "kind": kind}
         if told is None:
             return None
