@@ -16,6 +16,7 @@ from tests.mutants.trial import Copy, Verdict
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "mutants"
 WANTED = 0.95
+MOST_SECONDS = 300.0  # of tests for one mutant
 
 
 def main() -> int:
@@ -44,22 +45,29 @@ def _drawn(seed: int, count: int, wanted: list[str]) -> list[Mutant]:
 def _tried(drawn: list[Mutant], jobs: int, budget: float) -> list[Verdict]:
     """In as many processes of pytest as there are jobs; each thread has its own copy."""
     covering = Covering(ROOT, BUILD)
-    tests = [covering.tests(mutant.file, mutant.line, budget) for mutant in drawn]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        shares = pool.map(
-            lambda job: _share(job, drawn[job::jobs], tests[job::jobs], budget), range(jobs)
-        )
+        shares = pool.map(lambda job: _share(job, drawn[job::jobs], covering, budget), range(jobs))
         return [verdict for share in shares for verdict in share]
 
 
-def _share(job: int, drawn: list[Mutant], tests: list[list[str]], budget: float) -> list[Verdict]:
+def _share(job: int, drawn: list[Mutant], covering: Covering, budget: float) -> list[Verdict]:
     copy = Copy(ROOT, BUILD / f"tree-{job}")
     verdicts = []
-    for mutant, named in zip(drawn, tests, strict=True):
-        verdict = copy.try_out(mutant, named, budget)
+    for mutant in drawn:
+        verdict = _verdict(copy, mutant, covering, budget)
         verdicts.append(verdict)
         print(f"{verdict.word:12} {mutant.name} ({verdict.tests} tests)", flush=True)
     return verdicts
+
+
+def _verdict(copy: Copy, mutant: Mutant, covering: Covering, budget: float) -> Verdict:
+    """By the fast tests of its line; what they do not notice is left to all of them."""
+    quick = covering.tests(mutant.file, mutant.line, budget)
+    every = covering.tests(mutant.file, mutant.line, MOST_SECONDS)
+    verdict = copy.try_out(mutant, quick, budget)
+    if verdict.killed or len(every) == len(quick):
+        return verdict
+    return copy.try_out(mutant, every, MOST_SECONDS)
 
 
 def _report(verdicts: list[Verdict], minutes: float) -> int:

@@ -29,7 +29,7 @@ class Copy:
     """A copy of the tree in which one mutant after the other is tried. One process."""
 
     def __init__(self, root: Path, folder: Path) -> None:
-        self._root, self._folder = root, folder
+        self._folder = folder
         if folder.exists():
             shutil.rmtree(folder)
         listed = subprocess.run(
@@ -44,7 +44,7 @@ class Copy:
         if not tests:
             return Verdict(mutant, "not covered", 0)
         file = self._folder / mutant.file
-        source = (self._root / mutant.file).read_text()
+        source = file.read_text()
         file.write_text(mutant.applied(source))
         try:
             return Verdict(mutant, self._run(tests, seconds), len(tests))

@@ -33,6 +33,16 @@ class TestAddAfter:
         clock.advance(1000)
         assert queue.try_get() is None
 
+    def test_who_asks_again_for_the_same_time_keeps_the_place(
+        self, queue: DelayingQueue[str], clock: FakeClock
+    ) -> None:
+        for key in ("a", "b", "a"):
+            queue.add_after(key, 10)
+        clock.advance(10)
+        assert [queue.try_get(), queue.try_get()] == [Item("a", 0), Item("b", 0)]
+        queue.done("a")
+        queue.done("b")
+
     @pytest.mark.parametrize("seconds", [0, -1, -math.inf, math.nan])
     def test_no_delay_means_now(self, queue: DelayingQueue[str], seconds: float) -> None:
         queue.add_after("a", seconds, 3)
