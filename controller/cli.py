@@ -6,8 +6,9 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from functools import partial
+from typing import NoReturn
 
+from controller import stdout
 from controller.config import ConfigError, add_flags, load
 from controller.config_variable import detect
 from controller.doctor import add_doctor, run_doctor
@@ -28,15 +29,20 @@ GC_THRESHOLDS = (50_000, 20, 100)
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit code."""
-    arguments = _parser().parse_args(argv)
+    try:
+        return _command(_parser().parse_args(argv))
+    finally:
+        stdout.flush()
+
+
+def _command(arguments: argparse.Namespace) -> int:
     detected = detect(os.environ, terminal=sys.stderr.isatty())
-    say = partial(print, flush=True)
     try:
         match arguments.command:
             case "doctor":
-                return run_doctor(arguments, os.environ, detected, say)
+                return run_doctor(arguments, os.environ, detected, stdout.say)
             case "release":
-                return run_release(arguments, os.environ, detected, say)
+                return run_release(arguments, os.environ, detected, stdout.say)
             case "export" | "import-bootstrap":
                 return int(arguments.run(arguments, Console.of_process()))
         return _run(arguments, detected)
@@ -45,8 +51,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return MISTAKE
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line; the usage, which is a screenful, only when asked for it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(MISTAKE, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = _Parser(
         "lldap-operator",
         description="Runs the users, groups, memberships and attributes of lldap from "
         "Kubernetes objects.",
@@ -80,8 +93,8 @@ def _parser() -> argparse.ArgumentParser:
         description="Takes the operator's finalizers and status off the objects of its instance, "
         "and its marks off lldap if LLDAP_URL is set and lldap answers. Nothing else is changed. "
         "Needs no running operator; one that runs takes the objects up again.",
-        epilog="Exit codes: 0 when all was released, 1 when something was not, 2 when the "
-        "configuration cannot be used.",
+        epilog="Exit codes: 0 when all was released or nothing was to be, 1 when something was "
+        "not, 2 when the configuration cannot be used or there is no such namespace.",
         allow_abbrev=False,
     )
     add_release(release)

@@ -1,7 +1,11 @@
 """The cluster that the operator runs in or points at."""
 
 import logging
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import urllib3
 
 from controller.config import ConfigError
 from controller.config_rules import Mistake
@@ -26,16 +30,37 @@ def api_client(kubeconfig: str | None) -> "ApiClient":
     from kubernetes import client, config  # noqa: PLC0415 - takes long; other commands need none
 
     configuration = client.Configuration()
+    if kubeconfig is not None:
+        _refuse_missing(kubeconfig)
     try:
         if kubeconfig is not None:
             config.load_kube_config(kubeconfig, client_configuration=configuration)
         elif not _in_cluster(configuration):
             config.load_kube_config(client_configuration=configuration)
+        _tell_unverified(configuration)
         return client.ApiClient(configuration)
     except Exception as error:  # noqa: BLE001 - its parsers raise whatever a file makes them
         # The text may quote the file, which holds tokens.
         why = f"leads to no API server ({type(error).__name__}). Name a kubeconfig that can be used"
         raise ConfigError((Mistake("KUBECONFIG", why),)) from None
+
+
+def _refuse_missing(kubeconfig: str) -> None:
+    """Files of several clusters may be given, as kubectl has it; one that is there is enough."""
+    if not any(Path(each).expanduser().exists() for each in kubeconfig.split(os.pathsep) if each):
+        why = f"names {kubeconfig}, where no file is. Name a kubeconfig that can be used"
+        raise ConfigError((Mistake("KUBECONFIG", why),))
+
+
+def _tell_unverified(configuration: "Configuration") -> None:
+    """One line of our own in place of one of urllib3 a request."""
+    if configuration.verify_ssl:
+        return
+    urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
+    _LOG.warning(
+        "the kubeconfig says insecure-skip-tls-verify: whoever is on the way to the API server can "
+        "read and change all that goes there, the token included. Name its CA instead"
+    )
 
 
 def _in_cluster(configuration: "Configuration") -> bool:

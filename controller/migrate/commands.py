@@ -166,6 +166,8 @@ def import_bootstrap(arguments: argparse.Namespace, console: Console) -> int:
 def _carried_over(make: _Make, arguments: argparse.Namespace, console: Console) -> int:
     report, progress = Report(console.err), Progress(console.err, time.monotonic)
     try:
+        if arguments.output is not None and not arguments.dry_run:
+            Folder(arguments.output).check()
         made = make(arguments, console, report, progress)
         _deliver(made, arguments, console.out, report, progress)
     except (ConfigError, CredentialsError, FolderError) as error:

@@ -1,6 +1,5 @@
 """Where manifests go: a stream of documents, or one file an object."""
 
-import contextlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from typing import Final, TextIO
 from controller.migrate.manifests import Manifest
 from controller.migrate.progress import Progress
 from controller.migrate.report import Report, counted
+from controller.stdout import discard
 
 FOLDERS: Final = {
     "LldapAttributeSchema": "attribute-schemas",
@@ -34,16 +34,10 @@ def print_documents(manifests: Sequence[Manifest], stream: TextIO) -> None:
         stream.writelines(manifest.text() for manifest in manifests)
         stream.flush()
     except BrokenPipeError:
-        _discard(stream)
+        discard(stream)
         raise OutputError("standard output: whoever reads it has closed it") from None
     except OSError as error:
         raise OutputError(f"standard output: {error.strerror}") from None
-
-
-def _discard(stream: TextIO) -> None:
-    """Let Python's own flush at its end go nowhere."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 @dataclass(slots=True)
@@ -77,6 +71,18 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+
+    def check(self) -> None:
+        """Make the folder, so that what forbids it is known before lldap is read.
+
+        Raises OutputError.
+        """
+        try:
+            self._path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"{self._path}: {error.strerror}") from None
+        if not os.access(self._path, os.W_OK | os.X_OK):
+            raise OutputError(f"{self._path}: no file can be made there")
 
     def compare(self, manifests: Sequence[Manifest]) -> Changes:
         """What `write` would do. Raises OutputError."""

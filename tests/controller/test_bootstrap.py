@@ -259,3 +259,16 @@ def test_a_dry_run_writes_nothing_and_reports_the_same(folder: Bootstrap, tmp_pa
     assert dry.code == 1
     assert not (tmp_path / "out").exists()
     assert "password of user" in dry.said
+
+
+def test_links_that_lead_nowhere_are_reported(folder: Bootstrap) -> None:
+    configs = folder.path / "user-configs"
+    configs.mkdir(parents=True, exist_ok=True)
+    (configs / "gone.json").symlink_to("../nowhere.json")
+    (folder.path / "group-schemas").symlink_to("nowhere")
+    done = command(folder, "--namespace", "team-a")
+    assert done.code == 1
+    said = done.err.getvalue()
+    words = "it is a link to what is not there: put that there, or correct the link"
+    assert f"user-configs/gone.json: {words}" in said.replace('"', "")
+    assert f"group-schemas: {words}" in said

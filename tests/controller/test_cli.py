@@ -1,15 +1,19 @@
 """The command line, as a person meets it."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+import urllib3
 import yaml
 
+from controller.cluster import api_client
 from controller.config import configuration_table
 from controller.version import VERSION
 
@@ -76,10 +80,11 @@ def test_the_version_is_one_line() -> None:
 @pytest.mark.parametrize(
     "arguments", [[], ["walk"], ["run", "--bogus"], ["run", "--lldap-ur=http://x"]]
 )
-def test_a_command_line_that_is_none_ends_with_2_and_the_usage(arguments: list[str]) -> None:
+def test_a_command_line_that_is_none_ends_with_2_and_one_line(arguments: list[str]) -> None:
     done = run(*arguments)
     assert done.returncode == 2
-    assert done.stderr.startswith("usage: lldap-operator")
+    (line,) = done.stderr.splitlines()
+    assert re.fullmatch(r"lldap-operator( run)?: .*; see lldap-operator( run)? --help", line)
     assert "Traceback" not in done.stderr
 
 
@@ -114,7 +119,7 @@ def test_an_address_that_somebody_listens_on_is_a_mistake(
 def test_a_kubeconfig_that_leads_nowhere_is_a_mistake(usable: dict[str, str]) -> None:
     done = run("run", environ={**usable, "KUBECONFIG": "/nowhere"})
     assert done.returncode == 2
-    assert "KUBECONFIG: leads to no API server" in done.stderr
+    assert "KUBECONFIG: names /nowhere, where no file is" in done.stderr
 
 
 def test_a_proxy_that_cannot_be_used_is_a_mistake(usable: dict[str, str]) -> None:
@@ -126,3 +131,42 @@ def test_a_proxy_that_cannot_be_used_is_a_mistake(usable: dict[str, str]) -> Non
     assert done.returncode == 2
     assert "KUBECONFIG: " in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(["doctor"], 1), (["--help"], 0), (["run", "--help"], 0)]
+)
+def test_a_reader_that_goes_away_changes_neither_the_end_nor_the_exit_code(
+    usable: dict[str, str], arguments: list[str], code: int
+) -> None:
+    readable, writable = os.pipe()
+    os.close(readable)
+    with os.fdopen(writable, "wb") as stream:
+        done = subprocess.run(
+            [sys.executable, "-m", "controller", *arguments],
+            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **usable},
+            stdout=stream,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (code, "")
+
+
+def test_an_api_server_that_is_not_verified_is_told_of_in_one_line(
+    usable: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    file = Path(usable["KUBECONFIG"])
+    config = yaml.safe_load(file.read_text())
+    config["clusters"][0]["cluster"] = {
+        "server": "https://127.0.0.1:1",
+        "insecure-skip-tls-verify": True,
+    }
+    file.write_text(yaml.safe_dump(config))
+    with warnings.catch_warnings(record=True) as caught:
+        api_client(str(file)).close()
+        warnings.warn("once a request", urllib3.exceptions.InsecureRequestWarning, stacklevel=1)
+    assert caught == []
+    (line,) = caplog.messages
+    assert line.startswith("the kubeconfig says insecure-skip-tls-verify")

@@ -228,3 +228,14 @@ def test_progress_is_told_every_two_seconds_at_most() -> None:
     lines = stream.getvalue().splitlines()
     assert lines[0] == "users with pictures read: 3 of 50"
     assert len(lines) == 12
+
+
+def test_a_place_where_no_files_can_be_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    Folder(tmp_path / "not" / "yet").check()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="file: File exists"):
+        Folder(tmp_path / "file").check()
+    with pytest.raises(OutputError, match="file/below: Not a directory"):
+        Folder(tmp_path / "file" / "below").check()
+    with pytest.raises(OutputError, match="/proc/x: No such file or directory"):
+        Folder(Path("/proc/x")).check()

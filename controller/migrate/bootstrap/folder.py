@@ -13,6 +13,7 @@ GROUP_SCHEMAS: Final = "group-schemas"
 USER_SCHEMAS: Final = "user-schemas"
 GROUP_CONFIGS: Final = "group-configs"
 USER_CONFIGS: Final = "user-configs"
+LEADS_NOWHERE: Final = "it is a link to what is not there: put that there, or correct the link"
 PARTS: Final = (GROUP_SCHEMAS, USER_SCHEMAS, GROUP_CONFIGS, USER_CONFIGS)
 
 
@@ -60,6 +61,9 @@ class BootstrapFolder:
             self._files = {part: _files(path / part) for part in PARTS if (path / part).is_dir()}
         except OSError as error:
             raise FolderError(f"{path}: {error.strerror}") from None
+        for part in PARTS:
+            if _leads_nowhere(path / part):
+                report.left_out(part, LEADS_NOWHERE)
         if not self._files:
             raise FolderError(
                 f"{path}: none of {', '.join(PARTS)} is there. Name the folder that holds them, "
@@ -106,10 +110,16 @@ class BootstrapFolder:
         except NotJson as error:
             self._report.left_out(name, f"{error}: correct it, nothing of the file counts")
         except OSError as error:
-            self._report.left_out(name, f"{error.strerror}: make it readable")
+            dangling = _leads_nowhere(file)
+            why = LEADS_NOWHERE if dangling else f"{error.strerror}: make it readable"
+            self._report.left_out(name, why)
         return []
 
 
 def _files(folder: Path) -> list[Path]:
     files = (file for file in folder.glob("*.json") if not file.name.startswith("."))
-    return sorted(file for file in files if file.is_file())
+    return sorted(file for file in files if file.is_file() or _leads_nowhere(file))
+
+
+def _leads_nowhere(path: Path) -> bool:
+    return path.is_symlink() and not path.exists()
