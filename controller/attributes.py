@@ -7,13 +7,16 @@ from typing import Final
 from controller.api import (
     GROUP_BUILT_IN,
     MARK_ATTRIBUTE,
+    READY,
     USER_BUILT_IN,
     Attributes,
     Target,
 )
 from controller.cache import Cache
+from controller.conditions import find
 from controller.reasoned import fail
 from controller.reasons import Reason
+from controller.resource import Resource
 from controller.schemashape import declares, lldap_target
 from lldap import Attributes as LiveAttributes
 from lldap import AttributeSchema, InvalidValue, Mirror, Schema
@@ -27,12 +30,14 @@ class Wanted:
     """The attributes of a spec: those to have, those declared empty, those that must wait.
 
     `schemas`: what the values were read by, since the mirror's may change during a pass.
+    `standing`: in words, the LldapAttributeSchemas of those that must wait, which are not Ready.
     """
 
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cleared: frozenset[str] = frozenset()
     missing: tuple[str, ...] = ()
     schemas: Mapping[str, AttributeSchema] = field(default_factory=dict)
+    standing: tuple[str, ...] = ()
 
     @property
     def names(self) -> frozenset[str]:
@@ -62,8 +67,15 @@ class Wanted:
             raise fail(
                 Reason.DEPENDENCY_NOT_READY,
                 f"{words} waits for an LldapAttributeSchema that is Ready for: "
-                f"{', '.join(self.missing)}. Create it for the same instance",
+                f"{', '.join(self.missing)}. {self._next_step()}",
             )
+
+    def _next_step(self) -> str:
+        if not self.standing:
+            return "Create it for the same instance"
+        more = len(self.standing) < len(self.missing)
+        others = "; create those of the others for the same instance" if more else ""
+        return f"There is {', '.join(self.standing)}: see what its message asks for{others}"
 
 
 _NOTHING = Wanted()
@@ -89,15 +101,22 @@ class AttributeDependencies:
         schemas: dict[str, AttributeSchema] = {}
         cleared: set[str] = set()
         missing: list[str] = []
+        standing: list[str] = []
         for name, texts in attributes.items():
             schema = self._usable(target, name)
             if schema is None:
                 missing.append(name)
+                standing += self._not_ready(target, name)
             elif _is_empty(schema, texts):
                 cleared.add(name)
             else:
                 values[name], schemas[name] = texts, schema
-        return Wanted(values, frozenset(cleared), tuple(missing), schemas)
+        return Wanted(values, frozenset(cleared), tuple(missing), schemas, tuple(standing))
+
+    def _not_ready(self, target: Target, name: str) -> list[str]:
+        """The first object that declares the attribute, and its reason."""
+        found = sorted(self._cache.schemas(target, name), key=lambda each: each.key)
+        return [f"LldapAttributeSchema {each.key} ({_reason(each)})" for each in found[:1]]
 
     def _usable(self, target: Target, name: str) -> AttributeSchema | None:
         live = self._mirror.attribute(lldap_target(target), name)
@@ -114,6 +133,11 @@ class AttributeDependencies:
             self._mirror.drop_attribute(where, name)
         for attribute in live.values():
             self._mirror.put_attribute(where, attribute)
+
+
+def _reason(schema: Resource) -> str:
+    ready = find(schema.status, READY) or {}
+    return "not in lldap yet" if ready.get("status") != "False" else str(ready.get("reason"))
 
 
 def _is_empty(schema: AttributeSchema, texts: tuple[str, ...]) -> bool:

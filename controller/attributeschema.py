@@ -18,7 +18,7 @@ from controller.owned import full_pass_asked, full_pass_served, read_spec
 from controller.reasoned import ReasonedError, fail
 from controller.reasons import Reason
 from controller.resource import Resource
-from controller.schemashape import declares, lldap_target, shape_of
+from controller.schemashape import declares, lldap_target, shape_of, type_word
 from lldap import AttributeSchema, LldapError, NotFound
 from lldap import Target as LldapTarget
 
@@ -89,8 +89,9 @@ class AttributeSchemaReconciler:
         if twin is not None and twin.attribute_type != shape_of(spec).attribute_type:
             raise fail(
                 Reason.SCHEMA_MISMATCH,
-                f"attribute {spec.attribute_name} of {other}s has another type "
-                f"({twin.attribute_type.name}): choose another attributeName or the same type",
+                f"attribute {spec.attribute_name} of {other}s has another type in lldap "
+                f"({type_word(twin.attribute_type)}, not {spec.attribute_type}): choose another "
+                "attributeName or the same type",
             )
 
     def _compared(
@@ -100,7 +101,7 @@ class AttributeSchemaReconciler:
         if live != wanted:
             raise fail(
                 Reason.SCHEMA_MISMATCH,
-                f"attribute {wanted.name} of {spec.target}s is in lldap with other "
+                f"attribute {wanted.name} of {spec.target}s is in lldap with "
                 f"{', '.join(_differences(wanted, live))}: declare what is there or choose another "
                 "attributeName; lldap cannot change an attribute",
             )
@@ -236,8 +237,8 @@ class AttributeSchemaReconciler:
         if holders:
             raise fail(
                 Reason.ATTRIBUTE_IN_USE,
-                f"{_words(spec)} stays in lldap while {_shown(holders)} has or names it: remove it "
-                "there, or set deletionPolicy Retain",
+                f"{_words(spec)} stays in lldap while {_shown(holders)} it: remove it there, or "
+                "set deletionPolicy Retain",
             )
 
     def _holders(self, spec: AttributeSchemaSpec) -> list[str]:
@@ -266,18 +267,27 @@ def _words(spec: AttributeSchemaSpec) -> str:
 
 
 def _differences(wanted: AttributeSchema, live: AttributeSchema) -> list[str]:
+    """What lldap has and what is declared, for each property that differs."""
     words = {
-        "type": (wanted.attribute_type, live.attribute_type),
-        "isList": (wanted.is_list, live.is_list),
-        "isVisible": (wanted.is_visible, live.is_visible),
-        "isEditable": (wanted.is_editable, live.is_editable),
-        "built-in flags": (False, live.is_hardcoded or live.is_readonly),
+        "attributeType": (type_word(live.attribute_type), type_word(wanted.attribute_type)),
+        "isList": (_word(live.is_list), _word(wanted.is_list)),
+        "isVisible": (_word(live.is_visible), _word(wanted.is_visible)),
+        "isEditable": (_word(live.is_editable), _word(wanted.is_editable)),
+        "built-in flags": (_word(live.is_hardcoded or live.is_readonly), "false"),
     }
-    return [name for name, (first, second) in words.items() if first != second]
+    return [f"{name} {has}, not {asked}" for name, (has, asked) in words.items() if has != asked]
+
+
+def _word(flag: bool) -> str:
+    return "true" if flag else "false"
 
 
 def _shown(holders: Iterable[str]) -> str:
+    """Who has or names it, as a subject and its verbs."""
     names = list(holders)
+    if len(names) == 1:
+        return f"{names[0]} has or names"
     more = len(names) - SHOWN_HOLDERS
-    shown = ", ".join(names[:SHOWN_HOLDERS])
-    return f"{shown} and {more} more" if more > 0 else shown
+    if more > 0:
+        names = [*names[:SHOWN_HOLDERS], f"{more} more"]
+    return f"{', '.join(names[:-1])} and {names[-1]} have or name"

@@ -1,6 +1,7 @@
 """The conditions of an object: one vocabulary, bounded messages, times that move with status."""
 
 import datetime
+import math
 import re
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -74,9 +75,17 @@ def find(status: Object, kind: str) -> Condition | None:
     return None
 
 
-def timestamp(moment: datetime.datetime) -> str:
+def timestamp(when: datetime.datetime) -> str:
     """Whole seconds in UTC, as the API server writes them."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return when.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def seconds_since(text: object, now: Now) -> float:
+    """Since a `timestamp`; endless for what is none: anybody may have written it."""
+    try:
+        return (now() - datetime.datetime.fromisoformat(str(text))).total_seconds()
+    except (ValueError, TypeError):  # no time, or one without a zone
+        return math.inf
 
 
 def set_condition(

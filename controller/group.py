@@ -253,7 +253,8 @@ class GroupReconciler(GroupDeletion):
         return fail(
             Reason.CONFLICT,
             f"group {group.display_name} keeps its name: lldap has another group "
-            f"{other.display_name}{whose}. Choose another displayName, or remove that group",
+            f"{other.display_name}{whose}. Choose another displayName, or remove that group; to "
+            "swap two names, give one of the groups a temporary one first",
         )
 
     def _send(self, this: GroupPass, group: Group, change: GroupChange) -> None:

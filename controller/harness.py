@@ -18,6 +18,7 @@ from controller.conditions import (
     ready_false,
     ready_true,
     remove_condition,
+    seconds_since,
     set_condition,
 )
 from controller.finalizers import (
@@ -162,10 +163,16 @@ class Harness(Generic[C]):
             raise
         except Exception as error:  # noqa: BLE001 - every failure ends on the object
             failure = self._explained(resource, error)
-            self._show_dry_run(resource, f"it would fail: {failure.reason}: {failure.message}")
+            would = f"it would fail: {failure.reason}: {failure.message}"
+            self._show_dry_run(resource, f"{would}. {self._end_of_dry_run}")
             rule = self._rule(failure, self._config.taxonomy)
             return replace(self._requeue(rule, error), error=None, terminal=False)
-        return self._show_dry_run(resource, f"would do: {'; '.join(plan) or 'nothing'}")
+        would = f"would do: {'; '.join(plan) or 'nothing'}"
+        return self._show_dry_run(resource, f"{would}. {self._end_of_dry_run}")
+
+    @property
+    def _end_of_dry_run(self) -> str:
+        return f"Remove the annotation {self._config.dry_run_annotation} to let it happen"
 
     def _show_dry_run(self, resource: Resource, words: str) -> Result:
         message = f"dry-run: {words}"
@@ -184,7 +191,8 @@ class Harness(Generic[C]):
             if not self._dry_run(resource):
                 self._undo(resource, handler)
             elif self._held_by_dry_run(resource, handler):
-                return self._show_dry_run(resource, "would delete what the object owns")
+                would = "would delete what the object owns; the deletion waits for that"
+                return self._show_dry_run(resource, f"{would}. {self._end_of_dry_run}")
             remove_finalizer(self._config.kube, resource, handler.finalizer)
         except _ENDED:
             raise
@@ -244,11 +252,20 @@ class Harness(Generic[C]):
         before = resource.raw
         unwritten = self._write_best_effort(resource)
         news = resource.raw is not before
+        told = told and self._has_lasted(resource, failure.reason)
         if told and (news or rule.seconds != UNTIL_WOKEN):
             self._event(resource, "Warning", failure.reason, failure.message)
         if unwritten is None:
             return self._requeue(rule, error)
         return replace(self._unwritten(resource, unwritten), error=error)
+
+    def _has_lasted(self, resource: Resource, reason: str) -> bool:
+        """Whether the object is not Ready for longer than is ordinary for the reason."""
+        patience = self._config.patience.get(reason)
+        if patience is None:
+            return True
+        since = (find(resource.status, READY) or {}).get("lastTransitionTime")
+        return seconds_since(since, self._config.clock.now) >= patience
 
     def _unwritten(self, resource: Resource, error: ApiFailure | StaleObject) -> Result:
         """The API server did not take a write of ours, so that no status can say it."""

@@ -1,7 +1,7 @@
 """The choices of a harness: each field is a place where operators differ, made in the open."""
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
@@ -65,6 +65,8 @@ class HarnessConfig(Generic[C]):
     explain: Callable[[Exception], ReasonedError | None] = reasoned
     failure_reason: str = "ReconcileFailed"
     """The reason of an error that `explain` does not know."""
+    patience: Mapping[str, float] = field(default_factory=dict)
+    """By reason, the seconds that an object may fail to be Ready before it makes an event."""
     passing: Callable[[Resource, Exception], bool] = lambda _resource, _error: False
     """Faults that are retried with back-off before a word of them is written."""
     cadences: Cadences = field(default_factory=Cadences)

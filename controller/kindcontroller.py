@@ -12,8 +12,10 @@ from controller.harness import Harness
 from controller.instance import Instance
 from controller.leadership import NotLeader
 from controller.outcome import DONE, Result
+from controller.ownership import moved_command
 from controller.reasoned import fail
 from controller.reasons import Reason
+from controller.reconcilelog import log_pass
 from controller.reconciler import Reconciler
 from controller.resource import Resource
 from controller.service import Service, service
@@ -53,6 +55,7 @@ class KindController:
         if resource is None:
             return self._forget(key)
         result = self._harness.guarded(resource, lambda: self._serve(resource))
+        log_pass(resource, result)
         return result if result.error is None else self._told_gate(key, result)
 
     def _forget(self, key: str) -> Result:
@@ -90,11 +93,7 @@ class KindController:
         if standing is Service.TO_RELEASE:
             return self._release(resource, reconciler)
         if is_paused(resource):
-            words = (
-                f"{resource.key} is paused: nothing is done for it until the annotation "
-                f"{PAUSED_ANNOTATION} is removed"
-            )
-            return self._harness.hold(resource, Reason.PAUSED, words)
+            return self._harness.hold(resource, Reason.PAUSED, _paused(resource))
         if standing is Service.HELD and not self._instance.ownership.has_any(resource):
             return self._held(resource)
         self._held_since.pop(resource.key, None)
@@ -123,11 +122,12 @@ class KindController:
             return self._let_be(resource)
         now = self._instance.clock.monotonic()
         since = self._held_since.setdefault(resource.key, now)
+        holder = str(resource.recorded.get("instance"))
         failure = fail(
             Reason.HELD_BY_OTHER_INSTANCE,
-            f"the operator of instance {resource.recorded.get('instance')} has not let go of "
-            f"{resource.key}. If it is gone: lldap-operator release --namespace "
-            f"{resource.namespace}",
+            f"the operator of instance {holder} has not let go of "
+            f"{resource.key}: wait for it. If it is gone for good, run with LLDAP_URL set to its "
+            f"lldap, so that its mark goes too: {moved_command(holder, resource)}",
         )
         return self._harness.refuse(resource, failure, told=now - since >= HELD_SECONDS)
 
@@ -171,3 +171,11 @@ class KindController:
         )
         self._instance.status.clear(resource)
         return DONE
+
+
+def _paused(resource: Resource) -> str:
+    waits = ", and its deletion waits," if resource.deleting else ""
+    return (
+        f"{resource.key} is paused: nothing is done for it{waits} until the annotation "
+        f"{PAUSED_ANNOTATION} is removed: remove it to go on"
+    )

@@ -32,7 +32,7 @@ from controller.objectevents import ObjectEvents
 from controller.ownership import Ownership
 from controller.ownwrites import OwnWrites
 from controller.queues import Queues
-from controller.reasons import CADENCES, TAXONOMY, Reason
+from controller.reasons import CADENCES, PATIENCE, TAXONOMY, Reason
 from controller.reconcilelog import reported
 from controller.reconciler import Reconciler
 from controller.resource import Resource
@@ -295,6 +295,7 @@ class Operator:
                 resolve=resolve,
                 taxonomy=TAXONOMY,
                 explain=explain,
+                patience=PATIENCE,
                 passing=passing,
                 resolve_failure_reason=Reason.LLDAP_UNAVAILABLE,
                 failure_reason=Reason.INTERNAL_ERROR,

@@ -165,8 +165,8 @@ class Ownership:
                 raise fail(
                     Reason.CONFLICT,
                     f"{target.words} has an owner that this operator does not know "
-                    f'("{mark}"): {resource.key} changes nothing. If it has none, let a lldap '
-                    "administrator remove the attribute kubernetes-owner",
+                    f'("{mark}"): {resource.key} changes nothing. If it has none, ask an lldap '
+                    "administrator to remove the attribute kubernetes-owner",
                 )
 
     def _invited(self, resource: Resource, mark: Invitation) -> bool:
@@ -174,6 +174,8 @@ class Ownership:
 
     def _belongs(self, kind: Kind, resource: Resource, target: Target, mark: Mark) -> ReasonedError:
         foreign = mark.cluster != self._rules.cluster
+        if mark.key == resource.key and not foreign:
+            return _left_by_other_instance(resource, target, mark)
         gone = "; if that cluster is gone, name it in LLDAP_DEAD_CLUSTERS" if foreign else ""
         return fail(
             Reason.CONFLICT,
@@ -199,9 +201,9 @@ class Ownership:
         why = target.rights if cautious else "is in lldap already"
         raise fail(
             Reason.NOT_ADOPTED,
-            f"{target.words} {why} and no object manages it; LLDAP_ADOPTION={rules.adoption} does "
-            "not take it over. To allow it for this object alone, let a lldap administrator set "
-            f'the attribute kubernetes-owner there to "{invitation}"',
+            f"{target.words} {why} and no object manages it: LLDAP_ADOPTION={rules.adoption} "
+            "leaves it. Run once with LLDAP_ADOPTION=Always, or ask an lldap administrator to set "
+            f'its attribute kubernetes-owner to "{invitation}"',
         )
 
     # --- claims ------------------------------------------------------------------------------
@@ -269,6 +271,22 @@ class Ownership:
         """
         served = service(found, self._rules.instance) is not Service.FOREIGN
         return found.uid == mark.uid and served
+
+
+def moved_command(instance: str, resource: Resource) -> str:
+    """What frees objects of this one's namespace that left an instance whose operator is gone."""
+    where = f"--lldap-instance {instance} --namespace {resource.namespace}"
+    return f"lldap-operator release {where} --moved"
+
+
+def _left_by_other_instance(resource: Resource, target: Target, mark: Mark) -> ReasonedError:
+    """The mark is of an object of this very name, which then was another instance's."""
+    return fail(
+        Reason.CONFLICT,
+        f"{target.words} still has the mark of instance {mark.instance} for {mark.key}: this "
+        "object changes nothing. Unless an operator of that instance still serves it, take the "
+        f"mark off, with LLDAP_URL set: {moved_command(mark.instance, resource)}",
+    )
 
 
 def recorded_origin(resource: Resource) -> Origin | None:

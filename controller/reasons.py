@@ -5,6 +5,7 @@ from this table.
 """
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from controller.api import (
@@ -22,6 +23,7 @@ FIXED = Disposition.FIXED_REQUEUE
 BACKOFF = Disposition.BACKOFF
 
 CADENCES = Cadences(ready=0.0, progressing=5.0, transient=30.0, terminal=600.0)
+ORDINARY_WAIT_SECONDS = 60.0  # of objects that were applied together: no event says that they wait
 
 
 class Reason(enum.StrEnum):
@@ -109,7 +111,8 @@ TABLE = (
         "False",
         Rule(FIXED, 10.0),
         "Something that the object names is not there yet; the message names it.",
-        "Create it, or wait: the object is looked at again when it appears.",
+        "Create it, or wait: the object is looked at again when it appears. An event says so only "
+        "after a minute.",
         (LLDAP_USER, LLDAP_GROUP, LLDAP_MEMBERSHIP),
     ),
     Entry(
@@ -132,7 +135,8 @@ TABLE = (
         "False",
         Rule(FIXED, 30.0),
         "A custom attribute has no LldapAttributeSchema that is Ready.",
-        "Create the LldapAttributeSchema that the message names.",
+        "Create the LldapAttributeSchema, or mend the one that the message names. An event says so "
+        "only after a minute.",
         _ACCOUNTS,
     ),
     Entry(
@@ -148,7 +152,7 @@ TABLE = (
         Rule(BACKOFF),
         "The e-mail address belongs to another account in lldap.",
         "Give this user another address, or change that of the account that has it: if its object "
-        "does so, this one goes on at once.",
+        "does so, this one goes on at once. To swap two, give one a temporary address first.",
         (LLDAP_USER,),
     ),
     Entry(
@@ -156,7 +160,7 @@ TABLE = (
         "False",
         Rule(TERMINAL),
         "The target exists in lldap, nobody manages it, and the adoption rules do not allow it.",
-        "Let an lldap administrator invite it, or change LLDAP_ADOPTION.",
+        "Ask an lldap administrator to invite it, or run once with LLDAP_ADOPTION=Always.",
         _ACCOUNTS,
     ),
     Entry(
@@ -180,7 +184,8 @@ TABLE = (
         "False",
         Rule(FIXED, 30.0),
         "The object was served by the operator of another instance, which has not let go of it.",
-        "Wait for that operator; if it is gone, run `lldap-operator release`.",
+        "Wait for that operator; if it is gone, run the `lldap-operator release --moved` of the "
+        "message, which an event says too after two minutes.",
     ),
     Entry(
         Reason.INVALID_SPEC,
@@ -286,3 +291,8 @@ TABLE = (
 BY_REASON = {entry.reason: entry for entry in TABLE}
 
 TAXONOMY = Taxonomy({e.reason: e.rule for e in TABLE if e.rule is not None})
+
+PATIENCE: Mapping[str, float] = {
+    Reason.PENDING: ORDINARY_WAIT_SECONDS,
+    Reason.DEPENDENCY_NOT_READY: ORDINARY_WAIT_SECONDS,
+}

@@ -1,13 +1,17 @@
-"""What of a reconcile is only in the log: failures that cannot be shown on the object."""
+"""What of a reconcile is only in the log: each pass, and failures that no object can show."""
 
 import logging
 from collections.abc import Callable
 
+from controller.api import READY
+from controller.conditions import find
 from controller.log import with_fields
 from controller.outcome import Result
+from controller.resource import Resource
 from informers import ApiFailure
 
 _LOG = logging.getLogger("controller.reconcile")
+_with_fields = with_fields(_LOG)
 
 Reconcile = Callable[[str], Result]
 
@@ -38,3 +42,28 @@ def reported(kind: str, reconcile: Reconcile) -> Reconcile:
         return result
 
     return reconcile_and_report
+
+
+def log_pass(resource: Resource, result: Result) -> None:
+    """A line at level debug: the reason on the object and what becomes of it, and no message."""
+    if not _LOG.isEnabledFor(logging.DEBUG):
+        return
+    reason = (find(resource.status, READY) or {}).get("reason", "none")
+    fields = {
+        "kind": resource.kind,
+        "namespace": resource.namespace,
+        "name": resource.name,
+        "reason": reason,
+    }
+    _with_fields.debug(
+        "%s %s: reason %s, %s", resource.kind, resource.key, reason, _next(result), fields=fields
+    )
+
+
+def _next(result: Result) -> str:
+    error = "" if result.error is None else f"{type(result.error).__name__}, "
+    if result.rate_limited:
+        return f"{error}again after the back-off"
+    if result.requeue_after is None:
+        return f"{error}again when something happens"
+    return f"{error}again in {result.requeue_after:g} s"

@@ -3,6 +3,8 @@
 import argparse
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
+from urllib.parse import quote
 
 from controller.api import INSTANCE_LABEL, KINDS, Kind
 from controller.clock import SystemClock
@@ -10,30 +12,37 @@ from controller.cluster import ClusterId
 from controller.config import add_flags, load, load_some
 from controller.finalizers import ObjectGone, StaleObject, remove_finalizer
 from controller.kube import Kube
+from controller.migrate.report import counted
 from controller.objects import listed
 from controller.oneshot import api_server, lldap_server
 from controller.ownwrites import OwnWrites
-from controller.releasemarks import MarkRemoval
+from controller.releasemarks import MarkRemoval, moved_objects
 from controller.resource import Resource
 from controller.rules import Rules
 from controller.service import Service, service
 from controller.statuswriter import StatusWriter
-from informers import ApiFailure, RestClient
+from informers import ApiFailure, RestClient, StatusError, StatusKind
 
 ATTEMPTS = 3  # an object may change under us
+FAILED = 1
+MISTAKE = 2
 Say = Callable[[str], None]
 
 
 class Release:
-    """Takes our finalizers and our status off the objects of one instance. One thread."""
+    """Takes our finalizers and our status off the objects of one instance. One thread.
 
-    def __init__(self, rest: RestClient, instance: str, say: Say) -> None:
+    `moved`: only off those whose label no longer names the instance.
+    """
+
+    def __init__(self, rest: RestClient, instance: str, say: Say, *, moved: bool = False) -> None:
         self.failed = 0
         self._rest = rest
         self._kube = Kube(rest, OwnWrites())
         self._status = StatusWriter(self._kube)
         self._instance = instance
         self._say = say
+        self._moved = moved
 
     def run(self, namespace: str | None, *, dry_run: bool) -> int:
         """Release what is in a namespace, or in all; how many objects.
@@ -61,6 +70,8 @@ class Release:
 
     def _ours(self, resource: Resource) -> bool:
         """Of this instance by label or record, or of none: then nobody else lets it go."""
+        if self._moved:
+            return service(resource, self._instance) is Service.TO_RELEASE
         nobody = not resource.labels.get(INSTANCE_LABEL) and not resource.recorded.get("instance")
         return nobody or service(resource, self._instance) is not Service.FOREIGN
 
@@ -89,6 +100,11 @@ def add_release(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--namespace", metavar="NAME", help="only the objects of this namespace")
     where.add_argument("--all", action="store_true", help="the objects of all namespaces")
+    parser.add_argument(
+        "--moved",
+        action="store_true",
+        help="only objects that this instance served and that have another instance's label by now",
+    )
     parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
     add_flags(parser)
 
@@ -101,11 +117,18 @@ def run_release(
 ) -> int:
     """Run the command; the exit code: 1 if something was not released. Raises ConfigError."""
     flags = {k: v for k, v in vars(arguments).items() if k not in _OWN_FLAGS}
-    command = _Command(arguments.namespace, arguments.dry_run, environ, flags, detected, say)
-    return command.run()
+    which = (arguments.namespace, arguments.moved, arguments.dry_run)
+    return _Command(*which, environ, flags, detected, say).run()
 
 
-_OWN_FLAGS = frozenset({"command", "namespace", "all", "dry_run"})
+_OWN_FLAGS = frozenset({"command", "namespace", "all", "moved", "dry_run"})
+
+
+class _Marks(NamedTuple):
+    """How many marks were removed, and how many lldap refused to let go of."""
+
+    removed: int = 0
+    refused: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +136,7 @@ class _Command:
     """One run of the command. `namespace` is None for all."""
 
     namespace: str | None
+    moved: bool
     dry_run: bool
     environ: Mapping[str, str]
     flags: Mapping[str, str | None]
@@ -123,45 +147,59 @@ class _Command:
         fields = ("lldap_instance", "kubeconfig", "call_seconds")
         some = load_some(fields, self.environ, self.flags, self.detected)
         with api_server(some["kubeconfig"], some["call_seconds"], SystemClock()) as rest:
-            refused = self._remove_marks(rest)
-            return self._let_go(Release(rest, some["lldap_instance"], self.say), refused)
+            try:
+                marks = self._remove_marks(rest)
+                release = Release(rest, some["lldap_instance"], self.say, moved=self.moved)
+                return self._let_go(release, marks, rest)
+            except ApiFailure as error:
+                self.say(f"the objects cannot be listed: {error}")
+                return FAILED
 
-    def _remove_marks(self, rest: RestClient) -> int:
-        """How many marks lldap refused to let go of."""
+    def _remove_marks(self, rest: RestClient) -> _Marks:
+        """Raises what the REST client raises when a kind cannot be listed."""
         if not (self.environ.get("LLDAP_URL") or self.flags.get("lldap_url")):
             self.say("LLDAP_URL is not set: marks in lldap stay as they are")
-            return 0
+            return _Marks()
         config = load(self.environ, self.flags, self.detected)
         cluster = ClusterId(config.lldap_cluster_id, rest)
         cluster.step()
         if cluster.value is None:
             self.say(f"marks in lldap stay: {cluster.mistake or cluster.check()}")
-            return 0
+            return _Marks()
         rules, clock = Rules.of(config, cluster.value), SystemClock()
+        only = moved_objects(rest, rules.instance, self.namespace) if self.moved else None
         with lldap_server(config, clock) as lldap:
             marks = MarkRemoval(lldap.session, rules, clock=clock, say=self.say)
-            count = marks.run(self.namespace, dry_run=self.dry_run)
-        self.say(f"{count} marks in lldap {self._were} removed")
+            count = marks.run(self.namespace, dry_run=self.dry_run, only=only)
+        self.say(f"{counted(count, 'mark')} in lldap {self._were(count)} removed")
         if marks.unreachable is not None:
             self.say(f"the other marks in lldap stay: {marks.unreachable}")
-        return marks.failed
+        return _Marks(count, marks.failed)
 
-    def _let_go(self, release: Release, refused: int) -> int:
-        try:
-            count = release.run(self.namespace, dry_run=self.dry_run)
-            again = 0 if self.dry_run else release.taken_up_again(self.namespace)
-        except ApiFailure as error:
-            self.say(f"the objects cannot be listed: {error}")
-            return 1
-        self.say(f"{count} objects {self._were} released")
+    def _let_go(self, release: Release, marks: _Marks, rest: RestClient) -> int:
+        count = release.run(self.namespace, dry_run=self.dry_run)
+        again = 0 if self.dry_run else release.taken_up_again(self.namespace)
+        if not (count or again or any(marks)) and self._is_no_namespace(rest):
+            self.say(f"there is no namespace {self.namespace}: nothing was released")
+            return MISTAKE
+        self.say(f"{counted(count, 'object')} {self._were(count)} released")
         if again > release.failed:
             self.say(
-                f"{again} objects have the finalizer again: an operator still looks at them. "
+                f"objects that have the finalizer again: {again}. An operator still serves them. "
                 "Scale it to 0, or take the namespace out of its WATCH_NAMESPACES, and run this "
                 "once more"
             )
-        return 1 if again or refused or release.failed else 0
+        return FAILED if again or marks.refused or release.failed else 0
 
-    @property
-    def _were(self) -> str:
-        return "would be" if self.dry_run else "were"
+    def _is_no_namespace(self, rest: RestClient) -> bool:
+        """Whether the API server says so; who may not read namespaces is not told."""
+        if self.namespace is None:
+            return False
+        try:
+            rest.get(f"/api/v1/namespaces/{quote(self.namespace, safe='')}")
+        except ApiFailure as error:
+            return isinstance(error, StatusError) and error.kind is StatusKind.NOT_FOUND
+        return False
+
+    def _were(self, count: int) -> str:
+        return "would be" if self.dry_run else "was" if count == 1 else "were"

@@ -1,11 +1,13 @@
 """Takes this instance's marks off the accounts and groups of lldap, and changes nothing else."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
-from controller.api import MARK_ATTRIBUTE
+from controller.api import INSTANCE_LABEL, LLDAP_GROUP, LLDAP_USER, MARK_ATTRIBUTE
 from controller.explain import explain_probe
 from controller.mark import Mark, mark_of, owner_uid
+from controller.objects import listed
 from controller.rules import Rules
+from informers import RestClient
 from lldap import Client, Group, LldapError, Mirror, NotFound, Session, Unavailable, User
 from lldap.clock import Clock
 
@@ -27,8 +29,17 @@ class MarkRemoval:
         self._rules = rules
         self._say = say
 
-    def run(self, namespace: str | None, *, dry_run: bool) -> int:
-        """Remove the marks for objects of a namespace, or of all; how many."""
+    def run(
+        self,
+        namespace: str | None,
+        *,
+        dry_run: bool,
+        only: Collection[tuple[str, str]] | None = None,
+    ) -> int:
+        """Remove the marks for objects of a namespace, or of all; how many.
+
+        `only`: those of these objects, each by kind and `namespace/name`.
+        """
         try:
             self._mirror.refresh(self._client)
         except Exception as error:  # noqa: BLE001 - its password file may be gone too
@@ -36,6 +47,8 @@ class MarkRemoval:
             return 0
         removed = 0
         for target, mark in self._marked(namespace):
+            if only is not None and (_kind_of(target), mark.key) not in only:
+                continue
             if self.unreachable is not None:
                 break
             if dry_run or self._removed(target, mark):
@@ -79,6 +92,25 @@ class MarkRemoval:
         if isinstance(target, User):
             return self._client.user(target.id)
         return self._client.group(target.id)
+
+
+def moved_objects(
+    rest: RestClient, instance: str, namespace: str | None
+) -> frozenset[tuple[str, str]]:
+    """Users and groups, by kind and `namespace/name`, whose label does not name the instance.
+
+    Raises what the REST client raises.
+    """
+    return frozenset(
+        (kind.kind, each.key)
+        for kind in (LLDAP_USER, LLDAP_GROUP)
+        for each in listed(rest, kind, namespace)
+        if each.labels.get(INSTANCE_LABEL) != instance
+    )
+
+
+def _kind_of(target: User | Group) -> str:
+    return (LLDAP_USER if isinstance(target, User) else LLDAP_GROUP).kind
 
 
 def words_of(target: User | Group) -> str:

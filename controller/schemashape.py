@@ -21,6 +21,11 @@ def lldap_target(target: Target) -> LldapTarget:
     return _TARGETS[target]
 
 
+def type_word(attribute_type: LldapAttributeType) -> str:
+    """The type as a spec says it."""
+    return _WORDS[attribute_type].value
+
+
 def shape_of(spec: AttributeSchemaSpec) -> AttributeSchema:
     """What lldap must have for the spec to be true; every flag counts."""
     return AttributeSchema(

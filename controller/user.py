@@ -208,7 +208,7 @@ class UserReconciler:
             return fail(
                 Reason.EMAIL_CONFLICT,
                 f"the e-mail of {this.user_id} belongs to user {other} in lldap: change one of "
-                "the two",
+                "the two; to swap two addresses, give one of the users a temporary one first",
             )
         if not isinstance(error, UniqueViolation):
             return error

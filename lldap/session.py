@@ -1,5 +1,6 @@
 """Calls to lldap in one session that all threads share."""
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from lldap.errors import Unavailable
 from lldap.login import Credentials, Login, Logins
 from lldap.metrics import NOOP, Metrics
 from lldap.transport import Answer, Transport
+
+_LOG = logging.getLogger("lldap.session")
 
 MAX_AUTH_BYTES = 2**20
 
@@ -145,13 +148,17 @@ class Session:
         )
 
     def _log_in(self, generation: int, deadline: Deadline) -> Login:
-        with _outcome_to(self._metrics.observe_login):
+        with _outcome_to(self._observe_login):
             credentials = self._credentials()
             body = {"username": credentials.username, "password": credentials.password}
             call = _Call(Asked(LOGIN), LOGIN, orjson.dumps(body), MAX_AUTH_BYTES, write=False)
             answer = _object(call.asked, self._send(call, _JSON, deadline))
             now = self._clock.monotonic()
             return Login.of(generation, credentials.username, now, answer.get("token"))
+
+    def _observe_login(self, outcome: str) -> None:
+        self._metrics.observe_login(outcome)
+        _LOG.debug("lldap %s: %s", LOGIN, outcome)
 
     @contextmanager
     def _observed(self, asked: Asked) -> Iterator[None]:
@@ -160,6 +167,7 @@ class Session:
         def observe(outcome: str) -> None:
             seconds = self._clock.monotonic() - begin
             self._metrics.observe_call(asked.operation, outcome, seconds)
+            _LOG.debug("lldap %s: %s in %.3f s", asked.operation, outcome, seconds)
 
         with _outcome_to(observe):
             yield

@@ -91,7 +91,8 @@ def test_a_message_with_the_longest_names_still_says_what_to_do() -> None:
     assert len(message.encode()) <= MAX_CONDITION_MESSAGE_BYTES
     assert message.startswith("group \N{GRINNING FACE}")
     assert message.endswith(
-        f"let a lldap administrator set the attribute kubernetes-owner there to "
+        "Run once with LLDAP_ADOPTION=Always, or ask an lldap administrator to set its attribute "
+        "kubernetes-owner to "
         f'"invite default team-a/{on.name}"'
     )
     assert "\ufffd" not in message

@@ -206,6 +206,9 @@ class OwningHandler(TidyHandler):
         return self.has_something
 
 
+END = f". Remove the annotation {DRY_RUN} to let it happen"
+
+
 def in_dry_run(bed: HarnessBed) -> None:
     bed.merge({"metadata": {"annotations": {DRY_RUN: "true"}}})
 
@@ -214,10 +217,10 @@ def test_dry_run_plans_and_calls_nothing() -> None:
     bed = HarnessBed()
     bed.create(annotations={DRY_RUN: "true"})
     result = bed.run(dry_run_annotation=DRY_RUN)
-    assert bed.shown() == ("True", "DryRun", "dry-run: would do: create foo")
+    assert bed.shown() == ("True", "DryRun", f"dry-run: would do: create foo{END}")
     assert bed.remote.calls == []
     assert result.requeue_after == 600.0
-    assert bed.events == [("Normal", "DryRun", "dry-run: would do: create foo")]
+    assert bed.events == [("Normal", "DryRun", f"dry-run: would do: create foo{END}")]
     bed.run(dry_run_annotation=DRY_RUN)
     assert len(bed.events) == 1
     assert len(bed.writes()) == 2  # the finalizer and the status
@@ -229,7 +232,7 @@ def test_dry_run_has_a_reason_of_its_own_and_says_nothing_when_nothing_is_to_do(
     handler = FooHandler()
     handler.plans = list
     bed.run(handler=handler, dry_run_annotation=DRY_RUN, dry_run_reason="Planned")
-    assert bed.shown() == ("True", "Planned", "dry-run: would do: nothing")
+    assert bed.shown() == ("True", "Planned", f"dry-run: would do: nothing{END}")
 
 
 @pytest.mark.parametrize("value", ["false", "False", "", "0", "off"])
@@ -258,7 +261,7 @@ def test_a_plan_that_would_fail_is_shown_as_one_and_looked_at_again(
     handler = FooHandler()
     handler.plans = raising(fail(reason, "bob has it"))
     result = bed.run(handler=handler, dry_run_annotation=DRY_RUN)
-    assert bed.shown() == ("True", "DryRun", f"dry-run: it would fail: {reason}: bob has it")
+    assert bed.shown() == ("True", "DryRun", f"dry-run: it would fail: {reason}: bob has it{END}")
     assert (result.requeue_after, result.terminal) == again
     assert result.error is None
 
@@ -269,7 +272,8 @@ def test_a_deletion_in_dry_run_waits_while_it_would_delete_something(bed: Harnes
     bed.run(handler=handler, dry_run_annotation=DRY_RUN)
     assert bed.remote.calls == []
     assert bed.get().finalizers == [FINALIZER]
-    assert bed.shown() == ("True", "DryRun", "dry-run: would delete what the object owns")
+    said = "would delete what the object owns; the deletion waits for that"
+    assert bed.shown() == ("True", "DryRun", f"dry-run: {said}{END}")
     bed.merge({"metadata": {"annotations": {DRY_RUN: None}}})
     bed.run(handler=handler, dry_run_annotation=DRY_RUN)
     assert bed.remote.calls[0] == "delete"

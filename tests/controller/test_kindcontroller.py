@@ -36,6 +36,11 @@ def annotate(bed: Bed, kind: str, name: str, **annotations: str | None) -> None:
     )
 
 
+def would(do: str) -> str:
+    end = f"Remove the annotation {DRY_RUN_ANNOTATION} to let it happen"
+    return f"dry-run: would do: {do}. {end}"
+
+
 def pause(bed: Bed, kind: str, name: str) -> None:
     annotate(bed, kind, name, **{PAUSED_ANNOTATION: "true"})
     bed.settle()
@@ -92,7 +97,7 @@ def test_whether_it_is_ready_survives_a_pause(bed: Bed) -> None:
     bed.clock.advance(60)
     pause(bed, "LldapUser", "alice")
     words = "team-a/alice is paused: nothing is done for it until the annotation "
-    words += f"{PAUSED_ANNOTATION} is removed"
+    words += f"{PAUSED_ANNOTATION} is removed: remove it to go on"
     assert condition(bed) == {**before, "reason": "Paused", "message": words}
     bed.clock.advance(60)
     go_on(bed, "LldapUser", "alice")
@@ -173,7 +178,7 @@ def test_dry_run_calls_nothing_on_any_path(bed: Bed, directory: Directory) -> No
     bed.user("bob", annotations=DRY)  # would be adopted
     bed.user("carol", annotations=DRY, attributes=[{"name": "phone", "value": ["1"]}])
     bed.settle()
-    assert bed.message("LldapUser", "alice") == "dry-run: would do: create user alice"
+    assert bed.message("LldapUser", "alice") == would("create user alice")
     assert "take over user bob" in bed.message("LldapUser", "bob")
     assert "it would fail: DependencyNotReady" in bed.message("LldapUser", "carol")
     for name in ("alice", "bob", "carol"):
@@ -195,7 +200,7 @@ def test_a_plan_before_lldap_was_ever_read_says_so_and_comes_by_itself(bed: Bed)
     assert "it would fail: LldapUnavailable" in bed.message("LldapUser", "alice")
     bed.lldap.hooks.clear()
     bed.run(10)
-    assert bed.message("LldapUser", "alice") == "dry-run: would do: create user alice"
+    assert bed.message("LldapUser", "alice") == would("create user alice")
 
 
 @pytest.mark.parametrize("way", ["annotation", "retain"])
@@ -254,7 +259,9 @@ def test_an_object_that_another_instance_holds_waits_and_says_for_whom(
     assert "HeldByOtherInstance" not in bed.events.reasons()
     bed.run(60, step=10)
     told = [note for _, _, reason, note in bed.events.seen if reason == "HeldByOtherInstance"]
-    assert "lldap-operator release" in told[0]
+    command = "lldap-operator release --lldap-instance other --namespace team-a --moved"
+    assert told[0].endswith(command)
+    assert bed.message("LldapUser", "alice").endswith(command)
     assert not directory.has_user("alice")
     bed.forge("LldapUser", "alice", {"instance": None})
     bed.settle()

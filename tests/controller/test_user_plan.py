@@ -15,6 +15,7 @@ from tests.support.accounts import (
 from tests.support.bed import Bed
 from tests.support.directory import Directory
 
+END = f". Remove the annotation {DRY_RUN_ANNOTATION} to let it happen"
 DRY = {DRY_RUN_ANNOTATION: "true"}
 
 
@@ -32,9 +33,10 @@ def planned(bed: Bed) -> str:
     assert bed.ready("LldapUser", "alice") == ("True", "DryRun")
     assert bed.operations() == []
     assert secret_reads(bed) == []
-    head, _, plan = bed.message("LldapUser", "alice").partition("would do: ")
-    assert head == "dry-run: "
-    return plan
+    message = bed.message("LldapUser", "alice")
+    assert message.startswith("dry-run: would do: ")
+    assert message.endswith(END)
+    return message.removeprefix("dry-run: would do: ").removesuffix(END)
 
 
 def test_a_new_account_would_be_created(bed: Bed) -> None:
@@ -94,7 +96,9 @@ def test_a_missing_schema_is_said(bed: Bed, there: bool) -> None:
     bed.settle()
     message = bed.message("LldapUser", "alice")
     if there:
-        assert message == "dry-run: would do: set displayName; wait for a schema of department"
+        assert message == (
+            f"dry-run: would do: set displayName; wait for a schema of department{END}"
+        )
     else:
         assert "would fail: DependencyNotReady" in message
     assert bed.operations() == []
