@@ -184,8 +184,8 @@ TABLE = (
         "False",
         Rule(FIXED, 30.0),
         "The object was served by the operator of another instance, which has not let go of it.",
-        "Wait for that operator; if it is gone, run the `lldap-operator release --moved` of the "
-        "message, which an event says too after two minutes.",
+        "Wait for that operator; if it is gone, run the command that the message gives, and after "
+        "two minutes an event too.",
     ),
     Entry(
         Reason.INVALID_SPEC,

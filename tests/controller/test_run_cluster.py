@@ -182,6 +182,7 @@ def test_a_kubeconfig_that_is_none_is_a_mistake_that_quotes_nothing_of_it(
         file.write_text(content)
     with pytest.raises(ConfigError) as caught:
         api_client(str(file))
-    assert str(caught.value).startswith("The configuration has mistakes:\n  KUBECONFIG: leads to")
+    said = "leads to no API server" if content is not None else f"names {file}, where no file is"
+    assert str(caught.value).startswith(f"The configuration has mistakes:\n  KUBECONFIG: {said}")
     assert SECRET not in str(caught.value)
     assert caught.value.__cause__ is None
