@@ -225,9 +225,10 @@ class AttributeSchemaReconciler:
 
     def _remove_unused(self, resource: Resource, spec: AttributeSchemaSpec) -> None:
         instance = self._instance
+        instance.brake.meet(resource)
         if instance.guard.uninstalling(LLDAP_ATTRIBUTE_SCHEMA):
             return
-        instance.brake.pass_or_wait(resource, _words(spec))
+        instance.brake.pass_or_wait(resource.uid, _words(spec))
         instance.refresh()  # somebody may have set a value since the last bulk read
         self._refuse_while_used(spec)
         self._remove(resource, spec)

@@ -28,16 +28,26 @@ class Brake:
     def __init__(self, per_minute: int, monotonic: Callable[[], float]) -> None:
         self._per_minute = per_minute
         self._monotonic = monotonic
-        self._lock = threading.Lock()  # guards the next four
+        self._lock = threading.Lock()  # guards the next five
         self._passed: OrderedDict[str, float] = OrderedDict()  # in the last minute, and when
         self._line: list[str] = []  # who waits, in order
         self._kept_until: dict[str, float] = {}  # who waits, and how long its place is kept
         self._has_held = False  # this brake, anybody
+        self._met: set[str] = set()  # whose deletion this process has seen
 
-    def pass_or_wait(self, resource: Resource, words: str) -> None:
-        """Go on with one deletion, or raise ReasonedError Deleting with the place in the queue."""
+    def meet(self, resource: Resource) -> None:
+        """A deletion begins: to be called before anything can let it wait."""
         shown = find(resource.recorded, READY) or {}
-        place, seconds = self.take(resource.uid, held=shown.get("reason") == Reason.DELETING)
+        with self._lock:
+            if resource.uid in self._met:
+                return
+            self._met.add(resource.uid)
+            if shown.get("reason") == Reason.DELETING and not self._has_held:
+                self._inherit_locked(self._monotonic())
+
+    def pass_or_wait(self, uid: str, words: str) -> None:
+        """Go on with one deletion, or raise ReasonedError Deleting with the place in the queue."""
+        place, seconds = self.take(uid)
         if place:
             raise fail(
                 Reason.DELETING,
@@ -45,11 +55,8 @@ class Brake:
                 "LLDAP_MAX_DELETIONS_PER_MINUTE holds back many at once",
             ).looked_at_after(seconds)
 
-    def take(self, uid: str, *, held: bool = False) -> tuple[int, float]:
-        """Place 0: delete now. Else the place in the line, and the seconds until it asks again.
-
-        `held`: the object shows that it waits for its turn.
-        """
+    def take(self, uid: str) -> tuple[int, float]:
+        """Place 0: delete now. Else the place in the line, and the seconds until it asks again."""
         if self._per_minute == 0:
             return 0, 0.0
         now = self._monotonic()
@@ -57,8 +64,6 @@ class Brake:
             self._forget_old_locked(now)
             if uid in self._passed:  # its deletion did not come to an end: it is still the same one
                 return 0, 0.0
-            if held and not self._has_held:
-                self._inherit_locked(now)
             waits = uid in self._kept_until
             place = self._line.index(uid) + 1 if waits else len(self._line) + 1
             if place <= self._per_minute - len(self._passed):
@@ -76,6 +81,7 @@ class Brake:
     def forget(self, uid: str) -> None:
         """The object is gone."""
         with self._lock:
+            self._met.discard(uid)
             self._leave_locked(uid)
 
     @property

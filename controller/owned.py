@@ -242,11 +242,12 @@ class Owned:
 
     def _keep_or_delete(self, resource: Resource, goodbye: Goodbye, *, keep: bool) -> None:
         instance, target = self._instance, goodbye.target
+        instance.brake.meet(resource)
         stays = keep or self._declared_policy(resource, target) is DeletionPolicy.RETAIN
         if stays or instance.guard.uninstalling(self._kind):
             self._retain(resource, goodbye)
             return
-        instance.brake.pass_or_wait(resource, target.words)
+        instance.brake.pass_or_wait(resource.uid, target.words)
         self._delete(resource, goodbye)
 
     def _retain(self, resource: Resource, goodbye: Goodbye) -> None:

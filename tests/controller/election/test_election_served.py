@@ -159,7 +159,7 @@ def test_I06_events_are_taken_and_counted_up(rest: RestClient, admin: Api, names
     recorder.event(about, "Warning", "R" * 500, "", "é王😀" * 1000)
     recorder.flush(5.0)
     for _ in range(3):
-        recorder.event(about, "Warning", "R" * 500, "", "")
+        recorder.event(about, "Warning", "R" * 500, "", "é王😀" * 1000)
     recorder.flush(5.0)
 
     (event,) = admin.call("GET", f"/apis/events.k8s.io/v1/namespaces/{namespace}/events").body[
