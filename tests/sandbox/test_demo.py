@@ -56,7 +56,7 @@ class Running:
 
     def assert_nothing_is_left(self) -> None:
         """No folder; nor a process that knows it: the operator's command line names it."""
-        deadline = time.monotonic() + 10.0
+        deadline = time.monotonic() + SECONDS
         while left := [*self.temporary.iterdir(), *processes_of(str(self.temporary))]:
             assert time.monotonic() < deadline, left
             time.sleep(0.05)
@@ -157,7 +157,7 @@ def test_on_a_real_api_server_the_examples_go_in_any_order_and_leave_nothing_beh
         assert "kubernetes-owner" in names
         assert "cost-center" not in names
         running.process.send_signal(signal.SIGINT)
-        assert running.process.wait(10.0) == 0, running.text
+        assert running.process.wait(SECONDS) == 0, running.text
 
 
 def ask_lldap(running: Running, query: str) -> Any:
@@ -187,7 +187,7 @@ def test_keep_leaves_all_running_until_ctrl_c(tmp_path: Path) -> None:
         assert len(commands) == 5
         change_password_and_log_in(running, server)
         running.process.send_signal(signal.SIGINT)
-        assert running.process.wait(10.0) == 0, running.text
+        assert running.process.wait(SECONDS) == 0, running.text
         running.assert_nothing_is_left()
 
 
@@ -203,7 +203,7 @@ def change_password_and_log_in(running: Running, server: str) -> None:
     assert answer.status_code == 200
     url = running.found(r"lldap +(http://\S+)")
     body = {"username": "alice", "password": "a new password"}
-    deadline = time.monotonic() + 10.0
+    deadline = time.monotonic() + SECONDS
     while requests.post(f"{url}/auth/simple/login", json=body, timeout=5).status_code != 200:
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -232,7 +232,7 @@ def test_the_commands_that_keep_prints_do_what_they_say(tmp_path: Path) -> None:
         assert "HTTP/1.1 200 OK" in login
         assert "deleted" in memberships
         running.process.send_signal(signal.SIGINT)
-        assert running.process.wait(10.0) == 0, running.text
+        assert running.process.wait(SECONDS) == 0, running.text
 
 
 def said_by(command: str, environ: dict[str, str]) -> str:
@@ -268,7 +268,7 @@ def test_an_interruption_stops_and_removes_everything(
     with demo(tmp_path) as running:
         running.wait_said(said)
         running.process.send_signal(number)
-        assert running.process.wait(10.0) == 130, running.text
+        assert running.process.wait(SECONDS) == 130, running.text
         assert "interrupted: everything is stopped and removed" in running.text
         assert "Traceback" not in running.text
         running.assert_nothing_is_left()
@@ -280,7 +280,7 @@ def test_a_demo_that_is_killed_takes_the_operator_with_it(tmp_path: Path) -> Non
         running.wait_said("All of it runs until Ctrl-C")
         assert len(list(processes_of("operator.kubeconfig"))) >= 1
         running.process.kill()
-        running.process.wait(10.0)
+        running.process.wait(SECONDS)
         running.assert_nothing_is_left()
 
 
