@@ -51,11 +51,13 @@ def test_an_edit_changes_its_own_place_alone(tmp_path: Path) -> None:
         assert different == [mutant.line]
 
 
+@pytest.mark.slow
 def test_there_are_enough_to_draw_from_and_the_files_are_there() -> None:
     assert all(file.exists() for file in files(ROOT))
     assert sum(len(mutants(file, ROOT)) for file in files(ROOT)) > 1000
 
 
+@pytest.mark.slow
 def test_what_is_called_equivalent_can_still_be_drawn() -> None:
     known = set()
     for file in files(ROOT):
