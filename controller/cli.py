@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from controller import stdout
-from controller.config import ConfigError, add_flags, load
-from controller.config_variable import detect
-from controller.doctor import add_doctor, run_doctor
+from controller.configuration.config import ConfigError, add_flags, load
+from controller.configuration.variable import detect
+from controller.doctor.doctor import add_doctor, run_doctor
 from controller.log import configure
 from controller.migrate.commands import Console, add_commands
 from controller.redaction import Redactor
-from controller.release import add_release, run_release
+from controller.release.release import add_release, run_release
 from controller.run import Assembly
 from controller.stop import Stop
 from controller.version import VERSION

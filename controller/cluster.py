@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import urllib3
 
-from controller.config import ConfigError
-from controller.config_rules import Mistake
+from controller.configuration.config import ConfigError
+from controller.configuration.contradictions import Mistake
 from controller.loop import FOREVER
 from informers import ApiFailure, RestClient, StatusError, StatusKind, UnexpectedAnswer
 

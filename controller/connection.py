@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable
 
-from controller.rules import Rules
+from controller.configuration.rules import Rules
 from lldap import Client, Mirror, NotAdmin, Session
 from lldap.names import LLDAP_ADMIN
 

@@ -5,26 +5,26 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from controller.api import Kind
-from controller.attributes import AttributeDependencies
-from controller.brake import Brake
-from controller.cache import Cache
 from controller.clock import Clock
-from controller.conditions import bounded
-from controller.events import EventReason, Events
-from controller.gate import Gate
-from controller.guard import UninstallGuard
+from controller.configuration.rules import Rules
+from controller.events.events import EventReason, Events
+from controller.harness.brake import Brake
+from controller.harness.conditions import bounded
+from controller.harness.gate import Gate
+from controller.harness.guard import UninstallGuard
+from controller.harness.locks import KeyedLocks
+from controller.harness.reasoned import fail
+from controller.harness.reasons import Reason
+from controller.harness.resource import Resource
+from controller.harness.statuswriter import StatusWriter
 from controller.kube import Kube
-from controller.locks import KeyedLocks
-from controller.metrics_lldap import LldapMetrics
-from controller.metrics_objects import ObjectMetrics
-from controller.ownership import Ownership, Target
-from controller.reasoned import fail
-from controller.reasons import Reason
-from controller.resource import Resource
-from controller.rules import Rules
-from controller.seal import Sealer
-from controller.servers import Servers
-from controller.statuswriter import StatusWriter
+from controller.metrics.lldap import LldapMetrics
+from controller.metrics.objects import ObjectMetrics
+from controller.ownership.ownership import Ownership, Target
+from controller.ownership.seal import Sealer
+from controller.ownership.servers import Servers
+from controller.reconcilers.attributes import AttributeDependencies
+from controller.watching.cache import Cache
 from lldap import Client, Group, Mirror, NotFound, User
 from lldap.names import BUILT_IN_GROUPS, group_key
 from lldap.passwords import Passwords

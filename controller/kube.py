@@ -4,8 +4,8 @@ from urllib.parse import quote
 
 from controller.api import KINDS, Kind
 from controller.api.names import API_VERSION, FIELD_MANAGER
-from controller.ownwrites import OwnWrites
-from controller.resource import Object, Resource
+from controller.harness.resource import Object, Resource
+from controller.watching.ownwrites import OwnWrites
 from informers import PatchType, RestClient, UnexpectedAnswer
 
 GROUP_PATH = f"/apis/{API_VERSION}"

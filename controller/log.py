@@ -15,7 +15,7 @@ from typing import Any, Final, TextIO
 
 import orjson
 
-from controller.config_values import LogFormat, LogLevel
+from controller.configuration.values import LogFormat, LogLevel
 from controller.redaction import Redactor
 
 OWN_LOGGERS: Final = ("controller", "informers", "lldap", "workqueue")

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from controller.api import KINDS
 from controller.clock import Clock
 from controller.cluster import ClusterId
-from controller.httpserver import HTTPServer
-from controller.leadership import Election
+from controller.election.leadership import Election
+from controller.events.recorder import EventRecorder
 from controller.loop import FOREVER
 from controller.loops import Loops
 from controller.operator import SECRETS, Operator
-from controller.probes import Check
-from controller.recorder import EventRecorder
+from controller.serving.httpserver import HTTPServer
+from controller.serving.probes import Check
 from controller.stop import Stop
 from informers import Reflector, SharedInformer, StatusError, StatusKind
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from controller.api import Kind
+from controller.harness.resource import Resource
 from controller.kube import GROUP_PATH
-from controller.resource import Resource
 from informers import RestClient, StatusError, StatusKind, UnexpectedAnswer
 
 PAGE = 500

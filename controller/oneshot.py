@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from controller.clock import Clock
 from controller.cluster import api_client
-from controller.config import Config, ConfigError
-from controller.config_rules import Mistake
-from controller.credentials import Credentials
+from controller.configuration.config import Config, ConfigError
+from controller.configuration.contradictions import Mistake
+from controller.configuration.credentials import Credentials
 from controller.version import VERSION
 from informers import ApiClientTransport, RestClient
 from lldap import Credentials as LldapCredentials

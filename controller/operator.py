@@ -6,46 +6,51 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from controller.api import DRY_RUN_ANNOTATION, KINDS, LLDAP_GROUP, READY, RECONCILING, STALLED, Kind
-from controller.attributes import AttributeDependencies
-from controller.attributeschema import AttributeSchemaReconciler
-from controller.brake import Brake
-from controller.cache import Cache
 from controller.clock import Clock
-from controller.conditions import find
+from controller.configuration.rules import Rules
 from controller.connection import Connection
-from controller.explain import explain, explain_probe, quiet_retries
-from controller.gate import Gate, WorkKey
-from controller.group import GroupReconciler
-from controller.guard import UninstallGuard
-from controller.harness import Harness
-from controller.harnessconfig import ConditionStyle, HarnessConfig, ObservedGenPolicy
-from controller.indexes import indexes
+from controller.events.objectevents import ObjectEvents
+from controller.harness.brake import Brake
+from controller.harness.conditions import find
+from controller.harness.explain import explain, explain_probe, quiet_retries
+from controller.harness.gate import Gate, WorkKey
+from controller.harness.guard import UninstallGuard
+from controller.harness.harness import Harness
+from controller.harness.harnessconfig import ConditionStyle, HarnessConfig, ObservedGenPolicy
+from controller.harness.kindcontroller import KindController
+from controller.harness.locks import KeyedLocks
+from controller.harness.reasons import CADENCES, PATIENCE, TAXONOMY, Reason
+from controller.harness.reconcilelog import reported
+from controller.harness.reconciler import Reconciler
+from controller.harness.resource import Resource
+from controller.harness.statuswriter import StatusWriter
 from controller.instance import Instance
-from controller.kindcontroller import KindController
 from controller.kube import GROUP_PATH, Kube
-from controller.locks import KeyedLocks
-from controller.mark import owner_uid
-from controller.markattribute import MarkAttribute
-from controller.membership import MembershipReconciler
-from controller.metrics import Metrics
-from controller.objectevents import ObjectEvents
-from controller.ownership import Ownership
-from controller.ownwrites import OwnWrites
-from controller.queues import Queues
-from controller.reasons import CADENCES, PATIENCE, TAXONOMY, Reason
-from controller.reconcilelog import reported
-from controller.reconciler import Reconciler
-from controller.resource import Resource
-from controller.resync import Resync
-from controller.rules import Rules
-from controller.seal import Sealer
-from controller.servers import Servers
-from controller.service import Service, metadata_only, service, stub_foreign
-from controller.statuswriter import StatusWriter
-from controller.user import UserReconciler
-from controller.virtualgroups import VirtualGroupReconciler, VirtualGroups, is_virtual
-from controller.watching import PRIORITY_CHANGED, PRIORITY_LISTED, KindHandler, SecretHandler
-from controller.worker import Controller, WorkerPool
+from controller.metrics.metrics import Metrics
+from controller.ownership.mark import owner_uid
+from controller.ownership.markattribute import MarkAttribute
+from controller.ownership.ownership import Ownership
+from controller.ownership.seal import Sealer
+from controller.ownership.servers import Servers
+from controller.ownership.service import Service, metadata_only, service, stub_foreign
+from controller.reconcilers.attributes import AttributeDependencies
+from controller.reconcilers.attributeschema import AttributeSchemaReconciler
+from controller.reconcilers.group import GroupReconciler
+from controller.reconcilers.membership import MembershipReconciler
+from controller.reconcilers.user import UserReconciler
+from controller.reconcilers.virtualgroups import VirtualGroupReconciler, VirtualGroups, is_virtual
+from controller.watching.cache import Cache
+from controller.watching.indexes import indexes
+from controller.watching.ownwrites import OwnWrites
+from controller.watching.queues import Queues
+from controller.watching.resync import Resync
+from controller.watching.watching import (
+    PRIORITY_CHANGED,
+    PRIORITY_LISTED,
+    KindHandler,
+    SecretHandler,
+)
+from controller.watching.worker import Controller, WorkerPool
 from informers import Lister, ListWatch, RestClient, SharedInformer, by_namespace
 from lldap import Client, Mirror, Session
 from lldap.passwords import Passwords

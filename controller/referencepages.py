@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from controller.api import KINDS
-from controller.config import ConfigurationRow, configuration_table
-from controller.events import EVENTS
-from controller.metrics import metrics_table
-from controller.reasons import CADENCES, TABLE, Entry
-from controller.taxonomy import Disposition, Rule
+from controller.configuration.config import ConfigurationRow, configuration_table
+from controller.events.events import EVENTS
+from controller.harness.reasons import CADENCES, TABLE, Entry
+from controller.harness.taxonomy import Disposition, Rule
+from controller.metrics.metrics import metrics_table
 
 REASONS_HEAD = """# Reasons of the Ready condition
 

@@ -11,27 +11,27 @@ from pathlib import Path
 from controller.api import KINDS
 from controller.clock import SystemClock
 from controller.cluster import ClusterId, api_client
-from controller.config import Config, ConfigError
-from controller.config_rules import Mistake
-from controller.config_values import Address, read_hash_key
-from controller.credentials import Credentials
-from controller.deadmarks import count_dead_marks
-from controller.election import LeaderElector, new_identity
-from controller.httpmessage import Guard, Handler, admit_all
-from controller.httpserver import HTTPServer
-from controller.leadership import Election, NoElection, Times
-from controller.lease import LeaseLock
+from controller.configuration.config import Config, ConfigError
+from controller.configuration.contradictions import Mistake
+from controller.configuration.credentials import Credentials
+from controller.configuration.rules import Rules
+from controller.configuration.values import Address, read_hash_key
+from controller.election.election import LeaderElector, new_identity
+from controller.election.leadership import Election, NoElection, Times
+from controller.election.lease import LeaseLock
+from controller.events.objectevents import ObjectEvents
+from controller.events.recorder import EventRecorder
 from controller.manager import Checks, Manager, Process
-from controller.metrics import Metrics
-from controller.objectevents import ObjectEvents
+from controller.metrics.metrics import Metrics
 from controller.operator import Operator, Parts
-from controller.probes import probe_routes
-from controller.recorder import EventRecorder
+from controller.ownership.deadmarks import count_dead_marks
 from controller.redaction import Redactor
-from controller.rules import Rules
-from controller.servertls import ServerTLS
+from controller.serving.httpmessage import Guard, Handler, admit_all
+from controller.serving.httpserver import HTTPServer
+from controller.serving.probes import probe_routes
+from controller.serving.servertls import ServerTLS
+from controller.serving.tokenguard import TokenGuard
 from controller.stop import Stop
-from controller.tokenguard import TokenGuard
 from controller.version import VERSION
 from informers import ApiClientTransport, RestClient
 from lldap import Credentials as LldapCredentials

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
 from controller.clock import SystemClock
-from controller.config import ConfigError, load
-from controller.config_variable import detect
-from controller.credentials import CredentialsError
+from controller.configuration.config import ConfigError, load
+from controller.configuration.credentials import CredentialsError
+from controller.configuration.variable import detect
 from controller.migrate.bootstrap.folder import FolderError
 from controller.migrate.bootstrap.importer import BootstrapImport
 from controller.migrate.export import Export

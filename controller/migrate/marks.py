@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from controller.api import LLDAP_GROUP, LLDAP_USER
-from controller.mark import Invitation, Mark, mark_of
 from controller.migrate.manifests import Manifest
 from controller.migrate.report import Report, group_words, user_words
 from controller.migrate.text import quoted
+from controller.ownership.mark import Invitation, Mark, mark_of
 from lldap import Attributes, Directory
 from lldap.names import group_key
 

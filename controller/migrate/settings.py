@@ -4,10 +4,10 @@ import argparse
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from controller.config import ConfigError, configuration_table
-from controller.config_rules import Mistake
-from controller.config_values import instance, namespace
-from controller.config_variable import detect
+from controller.configuration.config import ConfigError, configuration_table
+from controller.configuration.contradictions import Mistake
+from controller.configuration.values import instance, namespace
+from controller.configuration.variable import detect
 from controller.migrate.place import Place
 
 INSTANCE: Final = "LLDAP_INSTANCE"

@@ -1,7 +1,7 @@
 """Namespaces and CRDs that are deleted."""
 
 from controller.api import KINDS
-from controller.config_values import Adoption
+from controller.configuration.values import Adoption
 from tests.behaviour.looks import CRDS, VIRTUAL, alice_in_devs, becomes, delete, served
 from tests.support.bed import Bed
 from tests.support.directory import Directory

@@ -16,9 +16,9 @@ from controller.api import (
     PAUSED_ANNOTATION,
     Kind,
 )
-from controller.config_values import Adoption
-from controller.reasons import Reason
-from controller.resource import Object
+from controller.configuration.values import Adoption
+from controller.harness.reasons import Reason
+from controller.harness.resource import Object
 from informers import RawResponse
 from sandbox.apiserver.transport import Call as ApiCall
 from sandbox.lldap.exchange import Call, Response

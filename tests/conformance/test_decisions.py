@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from controller.api import BUILT_IN_ANNOTATION, DRY_RUN_ANNOTATION, INSTANCE_LABEL
-from controller.config import load
+from controller.configuration.config import load
 from lldap.names import BUILT_IN_GROUPS
 from tests.support.accounts import (
     FIRST,

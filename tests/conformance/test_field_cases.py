@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from controller.resource import Object
+from controller.harness.resource import Object
 from informers import StatusError
 from sandbox.lldap.exchange import Call, Response
 from sandbox.lldap.faults import Forward

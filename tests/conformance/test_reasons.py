@@ -7,10 +7,10 @@ import orjson
 import pytest
 
 from controller.api import KINDS, Kind
-from controller.conditions import MAX_CONDITION_MESSAGE_BYTES, find
-from controller.reasons import BY_REASON, TABLE, Reason
-from controller.resource import Object
-from controller.taxonomy import Disposition
+from controller.harness.conditions import MAX_CONDITION_MESSAGE_BYTES, find
+from controller.harness.reasons import BY_REASON, TABLE, Reason
+from controller.harness.resource import Object
+from controller.harness.taxonomy import Disposition
 from sandbox.apiserver.messages import Request
 from tests.conformance.situations import GROUP, NAMES, SITUATIONS, Stage, stage
 from tests.support.bed import Bed

@@ -3,7 +3,7 @@
 import pytest
 
 from controller.api import INSTANCE_LABEL, KINDS
-from controller.config_values import Adoption
+from controller.configuration.values import Adoption
 from tests.conformance.edits import standing
 from tests.support.accounts import attributes, reference
 from tests.support.bed import Bed

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from controller.api import Target
-from controller.attributes import AttributeDependencies, Wanted
-from controller.reasoned import ReasonedError
-from controller.resource import Resource
+from controller.harness.reasoned import ReasonedError
+from controller.harness.resource import Resource
+from controller.reconcilers.attributes import AttributeDependencies, Wanted
 from lldap import AttributeSchema, AttributeType, Mirror, Schema
 from lldap import Target as LldapTarget
 from tests.support.clock import FakeClock

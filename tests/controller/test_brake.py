@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.brake import WINDOW_SECONDS, Brake
-from controller.reasoned import ReasonedError
-from controller.resource import Resource
+from controller.harness.brake import WINDOW_SECONDS, Brake
+from controller.harness.reasoned import ReasonedError
+from controller.harness.resource import Resource
 from tests.support.clock import FakeClock
 
 

@@ -8,8 +8,8 @@ from controller.api import (
     LLDAP_USER,
     PAUSED_ANNOTATION,
 )
-from controller.cache import can_inherit, in_dry_run, is_paused
-from controller.resource import Resource
+from controller.harness.resource import Resource
+from controller.watching.cache import can_inherit, in_dry_run, is_paused
 from tests.support.watched import Watched, new
 
 NOW = "2030-01-01T00:00:00Z"

@@ -14,7 +14,7 @@ import urllib3
 import yaml
 
 from controller.cluster import api_client
-from controller.config import configuration_table
+from controller.configuration.config import configuration_table
 from controller.version import VERSION
 
 ROOT = Path(__file__).parents[2]

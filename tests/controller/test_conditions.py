@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.api import READY, RECONCILING, STALLED
-from controller.conditions import (
+from controller.harness.conditions import (
     MAX_CONDITION_MESSAGE_BYTES,
     bounded,
     find,
@@ -21,7 +21,7 @@ from controller.conditions import (
     same_words,
     set_condition,
 )
-from controller.resource import Object
+from controller.harness.resource import Object
 
 START = datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC)
 

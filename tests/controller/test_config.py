@@ -6,9 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from controller.config import Config, ConfigError, add_flags, configuration_table, load
-from controller.config_values import Address, Adoption, LogFormat, LogLevel
-from controller.config_variable import detect
+from controller.configuration.config import (
+    Config,
+    ConfigError,
+    add_flags,
+    configuration_table,
+    load,
+)
+from controller.configuration.values import Address, Adoption, LogFormat, LogLevel
+from controller.configuration.variable import detect
 from tests.support.certificates import Authority
 
 SECRET = "S3cr3t-CANARY-é"
@@ -251,5 +257,5 @@ def test_the_configuration_is_frozen() -> None:
 
 
 def test_reading_the_configuration_needs_no_kubernetes() -> None:
-    code = "import sys, controller.config; assert 'kubernetes' not in sys.modules"
+    code = "import sys, controller.configuration.config; assert 'kubernetes' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)  # a mistake shows at once

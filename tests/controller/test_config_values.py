@@ -9,9 +9,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from controller import config_values as values
-from controller.config import ConfigError, load
-from controller.leadership import Times
+from controller.configuration import values
+from controller.configuration.config import ConfigError, load
+from controller.election.leadership import Times
 from tests.controller.test_config import DETECTED, SECRET, made, mistakes
 
 

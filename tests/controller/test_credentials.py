@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.config import load
-from controller.credentials import Credentials, CredentialsError
+from controller.configuration.config import load
+from controller.configuration.credentials import Credentials, CredentialsError
 from tests.controller.test_config import DETECTED, SECRET, made
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from controller.edge import Edge
+from controller.reconcilers.edge import Edge
 from lldap import Group, User
 
 EDGE = Edge("alice", "u-1", 7, "g-7")

@@ -4,9 +4,9 @@ import pytest
 
 import informers
 import lldap
-from controller.conditions import same_words
-from controller.credentials import CredentialsError
-from controller.explain import (
+from controller.configuration.credentials import CredentialsError
+from controller.harness.conditions import same_words
+from controller.harness.explain import (
     TABLE,
     GateEffect,
     closes_gate,
@@ -15,8 +15,8 @@ from controller.explain import (
     explain_probe,
     quiet_retries,
 )
-from controller.reasoned import fail
-from controller.reasons import Reason
+from controller.harness.reasoned import fail
+from controller.harness.reasons import Reason
 from informers import ApiFailure, StatusError
 from lldap import LldapError
 from lldap.opaque import InvalidMessage

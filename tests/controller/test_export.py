@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.api import MARK_ATTRIBUTE
-from controller.config_values import Adoption
+from controller.configuration.values import Adoption
 from controller.migrate.place import Place
 from tests.support.bed import Bed
 from tests.support.directory import Directory

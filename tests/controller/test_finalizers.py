@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.finalizers import (
+from controller.harness.finalizers import (
     ObjectGone,
     StaleObject,
     ensure_finalizer,
     remove_finalizer,
     should_process_deletion,
 )
-from controller.resource import Object, Resource
+from controller.harness.resource import Object, Resource
 from informers import RawResponse, StatusError
 from sandbox.apiserver.transport import Call
 from tests.support.kubebed import FINALIZER, KubeBed, on_write, raw_answer, status_answer

@@ -7,9 +7,9 @@ from collections.abc import Collection
 
 import pytest
 
-from controller.gate import IDLE_SECONDS, PROBE_SECONDS, Gate, WorkKey
+from controller.harness.gate import IDLE_SECONDS, PROBE_SECONDS, Gate, WorkKey
+from controller.harness.reasoned import UNTIL_WOKEN, ReasonedError, fail
 from controller.loop import Loop
-from controller.reasoned import UNTIL_WOKEN, ReasonedError, fail
 from tests.support.clock import FakeClock
 
 ALICE, BOB = ("LldapUser", "a/alice"), ("LldapUser", "a/bob")

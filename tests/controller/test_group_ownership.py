@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from controller.config_values import Adoption
+from controller.configuration.values import Adoption
 from tests.support.bed import Bed
 from tests.support.directory import Directory, mark
 from tests.support.groups import (

@@ -3,8 +3,8 @@
 import pytest
 
 from controller.api import LLDAP_USER
-from controller.guard import REMEMBERED_SECONDS, UninstallGuard
-from controller.reasoned import ReasonedError
+from controller.harness.guard import REMEMBERED_SECONDS, UninstallGuard
+from controller.harness.reasoned import ReasonedError
 from informers import ConnectionFailed, RawResponse
 from sandbox.apiserver.transport import Call
 from tests.support.kubebed import KubeBed, raw_answer, status_answer

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from controller.api import DRY_RUN_ANNOTATION, INSTANCE_LABEL, LLDAP_USER, PAUSED_ANNOTATION
-from controller.config_values import Adoption
+from controller.configuration.values import Adoption
 from informers import ConnectionFailed
 from informers.transport import RawResponse
 from sandbox.apiserver.transport import Call as ApiCall

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from controller.harness import Harness
-from controller.harnessconfig import ConditionStyle, ObservedGenPolicy
-from controller.outcome import AT_ONCE, DONE, Outcome, Result, converged, progressing
-from controller.reasoned import UNTIL_WOKEN, ReasonedError, fail, fail_requeue
-from controller.taxonomy import Cadences, Rule, Taxonomy
+from controller.harness.harness import Harness
+from controller.harness.harnessconfig import ConditionStyle, ObservedGenPolicy
+from controller.harness.outcome import AT_ONCE, DONE, Outcome, Result, converged, progressing
+from controller.harness.reasoned import UNTIL_WOKEN, ReasonedError, fail, fail_requeue
+from controller.harness.taxonomy import Cadences, Rule, Taxonomy
 from tests.support.handlers import (
     BACKOFF,
     DRY_RUN,

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from controller.api import DeletionPolicy
-from controller.finalizers import StaleObject
-from controller.harnessconfig import DeleteSemantics
-from controller.outcome import DONE, LATER
-from controller.reasoned import fail
-from controller.resource import Resource
-from controller.taxonomy import Rule, Taxonomy
+from controller.harness.finalizers import StaleObject
+from controller.harness.harnessconfig import DeleteSemantics
+from controller.harness.outcome import DONE, LATER
+from controller.harness.reasoned import fail
+from controller.harness.resource import Resource
+from controller.harness.taxonomy import Rule, Taxonomy
 from tests.support.handlers import (
     BACKOFF,
     DRY_RUN,

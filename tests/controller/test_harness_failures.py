@@ -4,12 +4,12 @@ import functools
 
 import pytest
 
-from controller.explain import explain, quiet_retries
-from controller.finalizers import ObjectGone, StaleObject
-from controller.leadership import NotLeader
-from controller.outcome import DONE, LATER, Result, converged
-from controller.reasoned import fail
-from controller.reasons import TAXONOMY
+from controller.election.leadership import NotLeader
+from controller.harness.explain import explain, quiet_retries
+from controller.harness.finalizers import ObjectGone, StaleObject
+from controller.harness.outcome import DONE, LATER, Result, converged
+from controller.harness.reasoned import fail
+from controller.harness.reasons import TAXONOMY
 from informers import ConnectionFailed, RawResponse
 from tests.support.handlers import FooHandler, HarnessBed
 from tests.support.kubebed import FINALIZER, on_write, raw_answer, status_answer

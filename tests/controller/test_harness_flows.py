@@ -8,8 +8,8 @@ import orjson
 import pytest
 
 from controller.api import GROUP, INSTANCE_LABEL, LLDAP_USER
-from controller.leadership import NotLeader
-from controller.resource import Object
+from controller.election.leadership import NotLeader
+from controller.harness.resource import Object
 from informers import PatchType, RawResponse, RestClient
 from lldap import Credentials, Session
 from lldap.opaque import Client, ClientV07, ClientV40

@@ -15,8 +15,8 @@ from controller.api import (
     LLDAP_USER,
     Kind,
 )
-from controller.indexes import attribute_claim, indexes, on_other_target, pair
-from controller.resource import Object
+from controller.harness.resource import Object
+from controller.watching.indexes import attribute_claim, indexes, on_other_target, pair
 
 
 def found_under(kind: Kind, spec: Any, label: str = "default") -> dict[str, list[str]]:

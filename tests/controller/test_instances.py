@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from controller.api import INSTANCE_LABEL
-from controller.config_values import Adoption
+from controller.configuration.values import Adoption
 from sandbox.lldap.faults import refuse
 from tests.support.bed import Bed
 from tests.support.beds import BesideBed, another_lldap, run, settle

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from controller.api import DRY_RUN_ANNOTATION, GROUP, INSTANCE_LABEL, PAUSED_ANNOTATION
-from controller.outcome import Result
-from controller.resource import Object
-from controller.worker import Controller
+from controller.harness.outcome import Result
+from controller.harness.resource import Object
+from controller.watching.worker import Controller
 from sandbox.lldap.exchange import Response
 from sandbox.lldap.faults import answer, on, refuse
 from tests.support.bed import Bed

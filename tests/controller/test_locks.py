@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.locks import Key, KeyedLocks
+from controller.harness.locks import Key, KeyedLocks
 
 A, B, C = ("user", "a"), ("user", "b"), ("group", "1")
 DEADLINE = 10.0

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.config_values import LogFormat, LogLevel
+from controller.configuration.values import LogFormat, LogLevel
 from controller.log import OWN_LOGGERS, LogHandler, configure, with_fields
 from controller.redaction import REDACTED, Redactor
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.config import ConfigError
+from controller.configuration.config import ConfigError
 from controller.operator import Operator
 from informers import RawResponse
 from sandbox.apiserver.transport import Call as ApiCall

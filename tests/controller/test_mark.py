@@ -7,8 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.api import INSTANCE_MAX_LENGTH, MARK_ATTRIBUTE
-from controller.config_values import MAX_CLUSTER
-from controller.mark import Invitation, Mark, Origin, UnknownMark, mark_of, owner_uid, parse
+from controller.configuration.values import MAX_CLUSTER
+from controller.ownership.mark import (
+    Invitation,
+    Mark,
+    Origin,
+    UnknownMark,
+    mark_of,
+    owner_uid,
+    parse,
+)
 
 LONGEST = 450  # what the mark may take, on all three databases
 NAME = st.text(string.ascii_lowercase + string.digits + "-.", min_size=1, max_size=253)

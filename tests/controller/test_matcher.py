@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.matcher import (
+from controller.reconcilers.matcher import (
     GroupCandidate,
     GroupNotFound,
     MembershipReference,

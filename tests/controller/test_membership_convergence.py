@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from controller.api import MARK_ATTRIBUTE
-from controller.mark import Mark, parse
-from controller.resource import Object
+from controller.harness.resource import Object
+from controller.ownership.mark import Mark, parse
 from lldap.names import BUILT_IN_GROUPS, group_key
 from sandbox.lldap.faults import lose_answer, lose_request, on
 from tests.support.bed import Bed

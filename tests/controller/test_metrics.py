@@ -4,11 +4,11 @@ import pytest
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families as plain
 
-from controller.httpmessage import Request
-from controller.metrics import Metrics, families, metrics_table
-from controller.metrics_workqueue import EXCEEDED, MAX_PRIORITIES
-from controller.outcome import Result
-from controller.reasons import Reason
+from controller.harness.outcome import Result
+from controller.harness.reasons import Reason
+from controller.metrics.metrics import Metrics, families, metrics_table
+from controller.metrics.workqueue import EXCEEDED, MAX_PRIORITIES
+from controller.serving.httpmessage import Request
 from informers import InformerMetrics, RestMetrics
 from lldap.metrics import Metrics as LldapMetrics
 from tests.support.clock import FakeClock

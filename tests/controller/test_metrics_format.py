@@ -8,9 +8,9 @@ from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.openmetrics import parser as openmetrics_parser
 from prometheus_client.parser import text_string_to_metric_families as plain
 
-from controller.httpmessage import Request
-from controller.metrics import Metrics, families
-from controller.metrics_family import MAX_SERIES, OTHER, Family, Kind, counter
+from controller.metrics.family import MAX_SERIES, OTHER, Family, Kind, counter
+from controller.metrics.metrics import Metrics, families
+from controller.serving.httpmessage import Request
 from tests.controller.test_metrics import KINDS, feed, scrape, value
 from tests.support.clock import FakeClock
 

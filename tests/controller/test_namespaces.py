@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from controller.api import KINDS
-from controller.objectevents import ObjectEvents
-from controller.recorder import EventRecorder
+from controller.events.objectevents import ObjectEvents
+from controller.events.recorder import EventRecorder
 from informers import RestClient
 from sandbox.apiserver.transport import InProcessTransport
 from tests.support.bed import Bed

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from controller import objectevents
-from controller.objectevents import ObjectEvents
-from controller.outcome import DONE, Result
-from controller.reconcilelog import reported
-from controller.resource import Resource
+from controller.events import objectevents
+from controller.events.objectevents import ObjectEvents
+from controller.harness.outcome import DONE, Result
+from controller.harness.reconcilelog import reported
+from controller.harness.resource import Resource
 from informers import ApiFailure, ConnectionFailed
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from controller.deadmarks import count_dead_marks
+from controller.ownership.deadmarks import count_dead_marks
 from tests.support.bed import Bed
 
 

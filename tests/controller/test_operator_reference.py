@@ -3,10 +3,10 @@
 import re
 from pathlib import Path
 
-from controller.config import configuration_table
-from controller.events import EVENTS, EventReason
-from controller.metrics import metrics_table
-from controller.reasons import TABLE, Reason
+from controller.configuration.config import configuration_table
+from controller.events.events import EVENTS, EventReason
+from controller.harness.reasons import TABLE, Reason
+from controller.metrics.metrics import metrics_table
 from workqueue import ItemExponential
 
 ROOT = Path(__file__).parents[2]
@@ -50,7 +50,7 @@ def test_every_metric_is_there() -> None:
 def test_every_event_is_there_and_told_by_somebody() -> None:
     assert [row[0].strip("`") for row in rows("events")] == [event.reason for event in EVENTS]
     assert {event.reason for event in EVENTS} == set(EventReason)
-    sources = [path.read_text() for path in (ROOT / "controller").glob("*.py")]
+    sources = [path.read_text() for path in (ROOT / "controller").rglob("*.py")]
     for reason in EventReason:
         name = f"EventReason.{reason.name}"
         assert any(name in source for source in sources if "class EventReason" not in source), name

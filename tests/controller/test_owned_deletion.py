@@ -3,7 +3,7 @@
 import pytest
 
 from controller.api import DRY_RUN_ANNOTATION, LLDAP_USER, PAUSED_ANNOTATION
-from controller.config_values import Adoption
+from controller.configuration.values import Adoption
 from sandbox.lldap.faults import lose_answer, lose_request, on, refuse
 from tests.support.bed import Bed
 from tests.support.directory import Directory, mark

@@ -2,7 +2,7 @@
 
 import pytest
 
-from controller.config_values import Adoption
+from controller.configuration.values import Adoption
 from tests.support.bed import Bed
 from tests.support.directory import BUILT_IN, Directory
 

@@ -4,7 +4,7 @@ import pytest
 from urllib3 import HTTPHeaderDict
 
 from controller.api import INSTANCE_LABEL
-from controller.config_values import Adoption
+from controller.configuration.values import Adoption
 from informers import DeadlineExceeded
 from informers.transport import RawResponse
 from sandbox.apiserver.transport import Call

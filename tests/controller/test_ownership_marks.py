@@ -3,7 +3,7 @@
 import pytest
 
 from controller.api import DRY_RUN_ANNOTATION, MARK_ATTRIBUTE
-from controller.config_values import Adoption
+from controller.configuration.values import Adoption
 from tests.support.bed import Bed
 from tests.support.directory import Directory, mark
 

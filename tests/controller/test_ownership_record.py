@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from controller.api import KINDS, MARK_ATTRIBUTE
-from controller.config_values import Adoption
+from controller.configuration.values import Adoption
 from informers import StatusError
 from tests.support.bed import Bed
 from tests.support.directory import Directory

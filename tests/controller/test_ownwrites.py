@@ -2,8 +2,8 @@
 
 import pytest
 
-from controller.ownwrites import KEPT, OwnWrites
-from controller.resource import Object
+from controller.harness.resource import Object
+from controller.watching.ownwrites import KEPT, OwnWrites
 
 
 def version(number: int, uid: str = "u", **metadata: object) -> Object:

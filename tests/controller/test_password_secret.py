@@ -6,7 +6,7 @@ import pytest
 
 from controller.api import InvalidSpec, UserSpec
 from controller.kube import Kube
-from controller.ownwrites import OwnWrites
+from controller.watching.ownwrites import OwnWrites
 from informers import RestClient, StatusError
 from sandbox.apiserver.transport import Call, InProcessTransport
 from tests.support.accounts import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from controller.wholeseconds import KEPT, SECOND, WholeSeconds
+from controller.reconcilers.wholeseconds import KEPT, SECOND, WholeSeconds
 from lldap import Directory, Group, Mirror, Schema
 from tests.support.clock import FakeClock
 

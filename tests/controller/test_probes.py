@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.clock import SystemClock
-from controller.config_values import Address
-from controller.httpmessage import (
+from controller.configuration.values import Address
+from controller.loop import FOREVER, Loop
+from controller.serving.httpmessage import (
     MAX_HEAD,
     Handler,
     Request,
@@ -23,9 +24,8 @@ from controller.httpmessage import (
     parse,
     plain,
 )
-from controller.httpserver import REQUEST_SECONDS, HTTPServer
-from controller.loop import FOREVER, Loop
-from controller.probes import no_loop_failed, probe_routes
+from controller.serving.httpserver import REQUEST_SECONDS, HTTPServer
+from controller.serving.probes import no_loop_failed, probe_routes
 from tests.support.clock import FakeClock
 
 ANY_PORT = Address("127.0.0.1", 0)

@@ -5,10 +5,10 @@ import random
 import pytest
 
 from controller.api import INSTANCE_LABEL, KINDS, LLDAP_GROUP, LLDAP_USER, Kind
-from controller.cache import Cache
-from controller.queues import SPREAD_SECONDS, Queues
-from controller.resource import Object
-from controller.watching import PRIORITY_CHANGED, PRIORITY_LISTED
+from controller.harness.resource import Object
+from controller.watching.cache import Cache
+from controller.watching.queues import SPREAD_SECONDS, Queues
+from controller.watching.watching import PRIORITY_CHANGED, PRIORITY_LISTED
 from informers import Indexer, Lister
 from tests.support.clock import FakeClock
 from workqueue import ItemExponential, RateLimitingQueue

@@ -2,8 +2,8 @@
 
 import pytest
 
-from controller.reasons import BY_REASON, CADENCES, TABLE, TAXONOMY, Entry, Reason
-from controller.taxonomy import Cadences, Disposition
+from controller.harness.reasons import BY_REASON, CADENCES, TABLE, TAXONOMY, Entry, Reason
+from controller.harness.taxonomy import Cadences, Disposition
 
 SPEC = [
     "Verified",

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from controller.eventseries import ObjectReference
+from controller.events.eventseries import ObjectReference
+from controller.events.recorder import EventRecorder
 from controller.loop import FOREVER
-from controller.recorder import EventRecorder
 from informers import DeadlineExceeded, StatusError
 from tests.support.clock import FakeClock
 

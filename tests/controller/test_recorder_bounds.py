@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.clock import SystemClock
-from controller.eventseries import event_name, note_of, word
+from controller.events.eventseries import event_name, note_of, word
+from controller.events.recorder import BURST, MAX_SERIES, MAX_UNSENT
+from controller.events.tokens import MAX_KEYS, TokenBuckets
 from controller.loop import Loop
-from controller.recorder import BURST, MAX_SERIES, MAX_UNSENT
-from controller.tokens import MAX_KEYS, TokenBuckets
 from tests.controller.test_recorder import Setting, reference
 
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from controller.api import KINDS, LLDAP_GROUP, LLDAP_USER, MARK_ATTRIBUTE
-from controller.release import Release
-from controller.releasemarks import MarkRemoval
-from controller.rules import Rules
+from controller.configuration.rules import Rules
+from controller.release.marks import MarkRemoval
+from controller.release.release import Release
 from informers import RestClient, StatusError
 from lldap import Credentials, Session
 from lldap.passwords import OwnCredentials

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 import pytest
 
 from controller.api import INSTANCE_LABEL, LLDAP_USER
-from controller.release import Release, add_release, run_release
-from controller.releasemarks import moved_objects
+from controller.release.marks import moved_objects
+from controller.release.release import Release, add_release, run_release
 from informers import RestClient
 from tests.controller.test_release import bed, marked, marks
 from tests.support.bed import Bed
@@ -87,7 +87,7 @@ class Answering:
         def here(*_: object) -> Iterator[RestClient]:
             yield bed.admin
 
-        monkeypatch.setattr("controller.release.api_server", here)
+        monkeypatch.setattr("controller.release.release.api_server", here)
         self.lines: list[str] = []
 
     def run(self, *arguments: str) -> int:

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from controller.api import KINDS
-from controller.config_values import Adoption
-from controller.resource import Object
+from controller.configuration.values import Adoption
+from controller.harness.resource import Object
 from sandbox.lldap.store import State
 from tests.support.bed import CLUSTER, Bed
 from tests.support.directory import Directory, mark

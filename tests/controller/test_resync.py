@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from controller.gate import Gate
-from controller.reasoned import ReasonedError, fail
-from controller.resync import JITTER, WAIT_SECONDS, Resync
+from controller.harness.gate import Gate
+from controller.harness.reasoned import ReasonedError, fail
+from controller.watching.resync import JITTER, WAIT_SECONDS, Resync
 from lldap import BadAnswer, ConnectionFailed, NotAdmin
 from tests.support.clock import FakeClock
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from controller.config import Config, ConfigError, load
-from controller.config_values import Adoption
-from controller.rules import Rules
+from controller.configuration.config import Config, ConfigError, load
+from controller.configuration.rules import Rules
+from controller.configuration.values import Adoption
 
 
 def rules(**given: object) -> Rules:

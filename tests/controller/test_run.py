@@ -8,11 +8,11 @@ import pytest
 import yaml
 from prometheus_client import generate_latest
 
-from controller.config import ConfigError, load
-from controller.leadership import NoElection, NotLeader
-from controller.objectevents import ObjectEvents
+from controller.configuration.config import ConfigError, load
+from controller.election.leadership import NoElection, NotLeader
+from controller.events.objectevents import ObjectEvents
+from controller.harness.resource import Resource
 from controller.redaction import REDACTED, Redactor
-from controller.resource import Resource
 from controller.run import Assembly
 from controller.stop import Stop
 from informers import ConnectionFailed

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from controller.cluster import ClusterId, api_client
-from controller.config import ConfigError
+from controller.configuration.config import ConfigError
 from controller.loop import FOREVER
 from informers import ConnectionFailed, RawResponse, RestClient
 from informers.transport import NO_HEADERS, Query, RawStream, Transport

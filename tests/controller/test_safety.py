@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from controller.api import INSTANCE_LABEL, KINDS, Kind
-from controller.config_values import Adoption
-from controller.resource import Object
+from controller.configuration.values import Adoption
+from controller.harness.resource import Object
 from informers import StatusError
 from tests.support.directory import BUILT_IN, Directory
 from tests.support.hostile import (

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from controller.api import AttributeSchemaSpec, AttributeType, Target
-from controller.resource import Resource
-from controller.schemashape import declares, lldap_target, shape_of
+from controller.harness.resource import Resource
+from controller.reconcilers.schemashape import declares, lldap_target, shape_of
 from lldap import AttributeSchema
 from lldap import AttributeType as LldapAttributeType
 from lldap import Target as LldapTarget

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.seal import LONGEST, Sealer
+from controller.ownership.seal import LONGEST, Sealer
 
 KEY = b"k" * 32
 VALUES = st.lists(st.text(max_size=8), max_size=4)

@@ -15,13 +15,13 @@ import orjson
 import pytest
 
 from controller.clock import SystemClock
-from controller.config import Config, ConfigError, load
-from controller.config_values import Address
-from controller.httpmessage import Request, Response, plain
-from controller.httpserver import HTTPServer
+from controller.configuration.config import Config, ConfigError, load
+from controller.configuration.values import Address
 from controller.loop import Loop
-from controller.servertls import ServerTLS, server_context
-from controller.tokenguard import TokenGuard
+from controller.serving.httpmessage import Request, Response, plain
+from controller.serving.httpserver import HTTPServer
+from controller.serving.servertls import ServerTLS, server_context
+from controller.serving.tokenguard import TokenGuard
 from informers import RawResponse, RestClient
 from tests.support.certificates import Authority
 
@@ -92,7 +92,7 @@ def test_a_pair_that_does_not_fit_leaves_the_last_good_one_in_use(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     tls = ServerTLS(*pair)
-    with serving(tls) as server, caplog.at_level(logging.WARNING, "controller.servertls"):
+    with serving(tls) as server, caplog.at_level(logging.WARNING, "controller.serving.servertls"):
         authority.issue(pair[0], tmp_path / "other.key")
         assert fetch(server, authority.pem) == "hello\n"
         assert fetch(server, authority.pem) == "hello\n"

@@ -3,8 +3,8 @@
 import pytest
 
 from controller.api import DRY_RUN_ANNOTATION, INSTANCE_LABEL
-from controller.resource import Object, Resource
-from controller.service import Service, metadata_only, service, stub_foreign
+from controller.harness.resource import Object, Resource
+from controller.ownership.service import Service, metadata_only, service, stub_foreign
 
 
 def an_object(label: str | None, recorded: str | None = None) -> Object:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from controller import ownership
-from controller.membership import MembershipReconciler
-from controller.owned import record_account
-from controller.ownership import Target
-from controller.resource import Resource
-from controller.seal import Sealer
+from controller.harness.resource import Resource
+from controller.ownership import ownership
+from controller.ownership.owned import record_account
+from controller.ownership.ownership import Target
+from controller.ownership.seal import Sealer
+from controller.reconcilers.membership import MembershipReconciler
 from tests.support.bed import Bed
 
 NAMES = [f"user{number}" for number in range(5)]

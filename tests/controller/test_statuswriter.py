@@ -4,10 +4,10 @@ import orjson
 import pytest
 
 from controller.api import READY
-from controller.conditions import ready_false, ready_true
-from controller.finalizers import ObjectGone, StaleObject
-from controller.resource import Object, Resource
-from controller.statuswriter import is_ready, ours, status_update_best_effort
+from controller.harness.conditions import ready_false, ready_true
+from controller.harness.finalizers import ObjectGone, StaleObject
+from controller.harness.resource import Object, Resource
+from controller.harness.statuswriter import is_ready, ours, status_update_best_effort
 from informers import ApiFailure, ConnectionFailed, RawResponse, StatusError, UnexpectedAnswer
 from sandbox.apiserver.transport import Call
 from tests.support.kubebed import FINALIZER, KubeBed, on_write, raw_answer, status_answer

@@ -6,14 +6,19 @@ from typing import Any
 import pytest
 
 from controller.api import API_VERSION, INSTANCE_LABEL, LLDAP_USER
-from controller.conditions import ready_true
-from controller.explain import explain
-from controller.finalizers import ObjectGone, StaleObject, ensure_finalizer, remove_finalizer
+from controller.harness.conditions import ready_true
+from controller.harness.explain import explain
+from controller.harness.finalizers import (
+    ObjectGone,
+    StaleObject,
+    ensure_finalizer,
+    remove_finalizer,
+)
+from controller.harness.reasons import Reason
+from controller.harness.resource import Object, Resource
+from controller.harness.statuswriter import StatusWriter
 from controller.kube import Kube
-from controller.ownwrites import OwnWrites
-from controller.reasons import Reason
-from controller.resource import Object, Resource
-from controller.statuswriter import StatusWriter
+from controller.watching.ownwrites import OwnWrites
 from informers import ApiClientTransport, PatchType, RestClient, StatusError
 from sandbox.controlplane import ControlPlane
 from tests.support.clock import FakeClock

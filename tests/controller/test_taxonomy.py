@@ -2,8 +2,8 @@
 
 import pytest
 
-from controller.outcome import converged, progressing
-from controller.reasoned import (
+from controller.harness.outcome import converged, progressing
+from controller.harness.reasoned import (
     ReasonedError,
     fail,
     fail_requeue,
@@ -11,7 +11,7 @@ from controller.reasoned import (
     reasoned,
     requeue_transient_of,
 )
-from controller.taxonomy import Cadences, Disposition, Rule, Taxonomy
+from controller.harness.taxonomy import Cadences, Disposition, Rule, Taxonomy
 
 TERMINAL = Rule(Disposition.TERMINAL)
 FIXED = Rule(Disposition.FIXED_REQUEUE, 7.0)

@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from controller.api import InvalidSpec, UserSpec
-from controller.conditions import find
+from controller.harness.conditions import find
 from sandbox.lldap.tables import Attribute
 from tests.support.accounts import (
     account,

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.api import MARK_ATTRIBUTE, UserSpec
-from controller.attributes import Wanted
-from controller.userchange import (
+from controller.reconcilers.attributes import Wanted
+from controller.reconcilers.userchange import (
     PASS_SECONDS,
     UserChange,
     declared_names,

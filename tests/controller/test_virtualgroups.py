@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from controller.api import BUILT_IN_ANNOTATION, INSTANCE_LABEL, LLDAP_GROUP
-from controller.rules import Rules
-from controller.virtualgroups import virtual_name, virtual_names
+from controller.configuration.rules import Rules
+from controller.reconcilers.virtualgroups import virtual_name, virtual_names
 from informers import ConnectionFailed
 from sandbox.apiserver.transport import Call
 from tests.support.bed import Bed

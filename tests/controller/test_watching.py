@@ -15,7 +15,7 @@ from controller.api import (
     PAUSED_ANNOTATION,
     RECONCILE_AT_ANNOTATION,
 )
-from controller.watching import PRIORITY_CHANGED, PRIORITY_LISTED
+from controller.watching.watching import PRIORITY_CHANGED, PRIORITY_LISTED
 from tests.support.watched import Watched, new, ready
 
 NOW = "2030-01-01T00:00:00Z"

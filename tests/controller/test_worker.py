@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from controller.harness.outcome import AT_ONCE, DONE, LATER, Result
 from controller.loop import Loop
-from controller.outcome import AT_ONCE, DONE, LATER, Result
-from controller.worker import IDLE_SECONDS, Controller, WorkerPool, settle
+from controller.watching.worker import IDLE_SECONDS, Controller, WorkerPool, settle
 from tests.support.clock import FakeClock
 from workqueue import ItemExponential, RateLimitingQueue
 

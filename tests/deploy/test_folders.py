@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from controller.api import GROUP, KINDS
-from controller.config import Config, configuration_table, load
+from controller.configuration.config import Config, configuration_table, load
 from controller.manager import STOP_SECONDS
 from controller.version import VERSION
 from tests.support.kustomize import DEPLOY, FOLDERS, build, identity, one, overlay

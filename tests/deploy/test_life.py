@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from controller.api import KINDS, MARK_ATTRIBUTE, OPERATE_VERB
-from controller.config import load
-from controller.doctor import run_doctor
-from controller.rights import Right, needed
+from controller.configuration.config import load
+from controller.doctor.doctor import run_doctor
+from controller.doctor.rights import Right, needed
 from lldap.names import BUILT_IN_GROUPS
 from sandbox.controlplane import User
 from tests.support.cluster import Cluster, wait_until

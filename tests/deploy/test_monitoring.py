@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from controller.metrics import metrics_table
+from controller.metrics.metrics import metrics_table
 from tests.support.envtest import ROOT
 from tests.support.kustomize import DEPLOY, build, one
 from tests.support.promql import alerts, panels, rule_file, uses

@@ -10,7 +10,7 @@ import requests
 import yaml
 
 from controller.api import LLDAP_USER
-from controller.release import run_release
+from controller.release.release import run_release
 from sandbox.controlplane import User
 from tests.deploy.test_folders import SECURE
 from tests.support.certificates import Authority

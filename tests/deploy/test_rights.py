@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 import pytest
 
-from controller.config import Config, load
-from controller.rights import Right, needed
+from controller.configuration.config import Config, load
+from controller.doctor.rights import Right, needed
 from tests.deploy.test_folders import SECURE
 from tests.support.kustomize import Manifest, build, overlay
 

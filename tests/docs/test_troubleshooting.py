@@ -2,7 +2,7 @@
 
 import re
 
-from controller.reasons import Reason
+from controller.harness.reasons import Reason
 from tests.support.docpages import DOCS, ROOT, pages, prose
 
 PAGE = DOCS / "run" / "troubleshooting.md"

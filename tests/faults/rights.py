@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from controller.api import LLDAP_GROUP, LLDAP_MEMBERSHIP, LLDAP_USER, MARK_ATTRIBUTE
-from controller.config_values import Adoption
-from controller.mark import Invitation, Mark, mark_of, parse
+from controller.configuration.values import Adoption
+from controller.ownership.mark import Invitation, Mark, mark_of, parse
 from lldap.names import BUILT_IN_GROUPS, group_key, user_key
 from sandbox.lldap.tables import Row
 from tests.faults.stores import (

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from controller.harness.outcome import Result
 from controller.operator import Operator
-from controller.outcome import Result
 from informers import Lister
 from lldap.names import user_key
 from sandbox.apiserver.transport import Call as ApiCall

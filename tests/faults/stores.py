@@ -4,8 +4,8 @@ import base64
 from typing import Any
 
 from controller.api import INSTANCE_LABEL, KINDS, MARK_ATTRIBUTE
-from controller.mark import AnyMark, mark_of
-from controller.seal import Sealer
+from controller.ownership.mark import AnyMark, mark_of
+from controller.ownership.seal import Sealer
 from lldap.names import group_key, user_key
 from sandbox.lldap.store import State
 from sandbox.lldap.tables import Row

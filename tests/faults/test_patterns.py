@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.owned import Owned
+from controller.ownership.owned import Owned
 from informers import ListWatch
 from informers.reflector import Reflector
 from tests.faults.plan import Fault, Plan

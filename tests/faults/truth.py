@@ -1,6 +1,6 @@
 """Whether lldap is as an object asks: what Ready=True says, checked without the operator."""
 
-from controller.mark import Mark
+from controller.ownership.mark import Mark
 from lldap.names import user_key
 from sandbox.lldap.tables import Row
 from tests.faults.stores import Object, Stores, custom, mark

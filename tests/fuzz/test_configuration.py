@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.config import Config, ConfigError, configuration_table, load
+from controller.configuration.config import Config, ConfigError, configuration_table, load
 
 CANARY = "S3cr3t-CANARY"
 NAMES = [row.variable for row in configuration_table()]

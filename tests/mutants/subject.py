@@ -2,10 +2,16 @@
 
 from pathlib import Path
 
-_CONTROLLER = (
-    "attributes attributeschema edge finalizers group groupchange groupdeletion groupfinder "
-    "grouppass harness heirs kindcontroller membership owned ownership ownwrites password queues "
-    "resync statuswriter user userchange userpass virtualgroups watching wholeseconds worker"
+_PATTERNS = (
+    "controller/reconcilers/*.py",
+    *(f"controller/harness/{name}.py" for name in ("finalizers", "harness", "kindcontroller")),
+    "controller/harness/statuswriter.py",
+    *(f"controller/ownership/{name}.py" for name in ("heirs", "owned", "ownership")),
+    *(f"controller/watching/{name}.py" for name in ("ownwrites", "queues", "resync", "watching")),
+    "controller/watching/worker.py",
+    "workqueue/*.py",
+    "informers/*.py",
+    "lldap/mirror.py",
 )
 
 EQUIVALENT: dict[tuple[str, str, str, str], str] = {}
@@ -14,6 +20,4 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {}
 
 def files(root: Path) -> list[Path]:
     """Reconcilers and harness, queue, informers, mirror."""
-    controller = [root / "controller" / f"{name}.py" for name in _CONTROLLER.split()]
-    libraries = [*(root / "workqueue").glob("*.py"), *(root / "informers").glob("*.py")]
-    return sorted([*controller, *libraries, root / "lldap" / "mirror.py"])
+    return sorted({file for pattern in _PATTERNS for file in root.glob(pattern)})

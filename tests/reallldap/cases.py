@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from controller.config_values import Adoption
+from controller.configuration.values import Adoption
 from lldap.opaque import Version
 from tests.reallldap.bed import LldapAdmin
 from tests.support.accounts import attributes, reference, register_in

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from controller.resource import Object
+from controller.harness.resource import Object
 from lldap.opaque import ClientV07, ClientV40, KeptKey, Version
 from sandbox.apiserver.transport import Call as ApiCall
 from sandbox.lldap.exchange import Call, Response

@@ -12,12 +12,12 @@ import orjson
 import yaml
 
 from controller.api import API_VERSION, INSTANCE_LABEL, KINDS
-from controller.metrics import Metrics
-from controller.objectevents import ObjectEvents
+from controller.configuration.rules import Rules
+from controller.events.objectevents import ObjectEvents
+from controller.harness.reasons import BY_REASON, Reason
+from controller.harness.resource import Object
+from controller.metrics.metrics import Metrics
 from controller.operator import Operator, Parts
-from controller.reasons import BY_REASON, Reason
-from controller.resource import Object
-from controller.rules import Rules
 from informers import RestClient
 from lldap import Credentials, Session
 from lldap.opaque import Client, ClientV07, ClientV40, KeyStretching

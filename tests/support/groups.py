@@ -7,7 +7,7 @@ import pytest
 
 from controller.api import MARK_ATTRIBUTE, Kind
 from controller.api.names import GROUP
-from controller.resource import Object
+from controller.harness.resource import Object
 from sandbox.apiserver.transport import Call as ApiCall
 from sandbox.lldap.exchange import Call, Response
 from sandbox.lldap.faults import Forward, Hook

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from controller.api import DeletionPolicy
-from controller.harness import Harness
-from controller.harnessconfig import HarnessConfig
-from controller.outcome import Outcome, Result, converged
-from controller.resource import Resource
-from controller.taxonomy import Cadences, Disposition, Rule, Taxonomy
+from controller.harness.harness import Harness
+from controller.harness.harnessconfig import HarnessConfig
+from controller.harness.outcome import Outcome, Result, converged
+from controller.harness.resource import Resource
+from controller.harness.taxonomy import Cadences, Disposition, Rule, Taxonomy
 from tests.support.kubebed import FINALIZER, KubeBed
 
 DRY_RUN = "example.org/dry-run"

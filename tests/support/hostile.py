@@ -14,7 +14,7 @@ from controller.api import (
     Kind,
 )
 from controller.api.fields import Array, Object, Type
-from controller.config_values import Adoption
+from controller.configuration.values import Adoption
 from tests.support.bed import Bed
 from tests.support.directory import BUILT_IN, Directory, mark
 

@@ -2,7 +2,7 @@
 
 import enum
 
-from controller.resource import Object
+from controller.harness.resource import Object
 
 
 class Status(enum.StrEnum):

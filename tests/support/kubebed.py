@@ -10,10 +10,10 @@ import orjson
 import yaml
 
 from controller.api import API_VERSION, INSTANCE_LABEL, LLDAP_USER
+from controller.harness.resource import Object, Resource
+from controller.harness.statuswriter import OnStatusWrite, StatusWriter
 from controller.kube import Kube
-from controller.ownwrites import OwnWrites
-from controller.resource import Object, Resource
-from controller.statuswriter import OnStatusWrite, StatusWriter
+from controller.watching.ownwrites import OwnWrites
 from informers import RawResponse, RestClient
 from sandbox.apiserver.app import ApiServer
 from sandbox.apiserver.transport import Call, InProcessTransport

@@ -14,16 +14,16 @@ import yaml
 from controller.api import KINDS
 from controller.clock import SystemClock
 from controller.cluster import ClusterId
-from controller.config_values import Address
-from controller.httpserver import HTTPServer
-from controller.leadership import Election, NoElection, Term
+from controller.configuration.rules import Rules
+from controller.configuration.values import Address
+from controller.election.leadership import Election, NoElection, Term
+from controller.events.objectevents import ObjectEvents
+from controller.events.recorder import EventRecorder
 from controller.manager import Checks, Manager, Process
-from controller.metrics import Metrics
-from controller.objectevents import ObjectEvents
+from controller.metrics.metrics import Metrics
 from controller.operator import Operator, Parts
-from controller.probes import probe_routes
-from controller.recorder import EventRecorder
-from controller.rules import Rules
+from controller.serving.httpserver import HTTPServer
+from controller.serving.probes import probe_routes
 from controller.stop import Stop
 from informers import RestClient
 from lldap import Credentials, Session

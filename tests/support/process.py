@@ -25,7 +25,7 @@ import yaml
 
 from controller.api import API_VERSION, INSTANCE_LABEL, KINDS
 from controller.clock import SystemClock
-from controller.resource import Object
+from controller.harness.resource import Object
 from informers import RestClient, StatusError
 from sandbox.apiserver.app import ApiServer
 from sandbox.apiserver.http import ApiServerHttp

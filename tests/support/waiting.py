@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 
-from controller.locks import Key, KeyedLocks
+from controller.harness.locks import Key, KeyedLocks
 from tests.support.bed import Bed
 
 

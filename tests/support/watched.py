@@ -12,12 +12,12 @@ from controller.api import (
     LLDAP_USER,
     Kind,
 )
-from controller.cache import Cache
-from controller.indexes import indexes
-from controller.ownwrites import OwnWrites
-from controller.resource import Object
-from controller.service import metadata_only, stub_foreign
-from controller.watching import KindHandler, SecretHandler
+from controller.harness.resource import Object
+from controller.ownership.service import metadata_only, stub_foreign
+from controller.watching.cache import Cache
+from controller.watching.indexes import indexes
+from controller.watching.ownwrites import OwnWrites
+from controller.watching.watching import KindHandler, SecretHandler
 from informers import Indexer, Lister
 
 INSTANCE = "default"

@@ -5,9 +5,9 @@ import threading
 from dataclasses import dataclass, field
 
 from controller.clock import Clock
-from controller.election import LeaderElector
-from controller.leadership import NotLeader, Term, Times
-from controller.lease import LeaseLock
+from controller.election.election import LeaderElector
+from controller.election.leadership import NotLeader, Term, Times
+from controller.election.lease import LeaseLock
 from tests.controller.election.leases import (
     NAME,
     NAMESPACE,

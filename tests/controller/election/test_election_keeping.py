@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.leadership import NotLeader
+from controller.election.leadership import NotLeader
 from controller.loop import FOREVER, Loop
 from tests.controller.election.candidates import TIMES, Candidate, lead, run
 from tests.controller.election.leases import (

@@ -8,12 +8,12 @@ import pytest
 import requests
 
 from controller.clock import SystemClock
-from controller.election import LeaderElector, new_identity
-from controller.eventseries import ObjectReference
-from controller.leadership import NotLeader, Term, Times
-from controller.lease import LeaseLock
-from controller.metrics import Metrics
-from controller.recorder import EventRecorder
+from controller.election.election import LeaderElector, new_identity
+from controller.election.leadership import NotLeader, Term, Times
+from controller.election.lease import LeaseLock
+from controller.events.eventseries import ObjectReference
+from controller.events.recorder import EventRecorder
+from controller.metrics.metrics import Metrics
 from informers import RawResponse, RawStream, RestClient
 from informers.transport import NO_HEADERS, Query
 from sandbox.controlplane import ControlPlane

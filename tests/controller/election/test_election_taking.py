@@ -2,8 +2,8 @@
 
 import pytest
 
-from controller.election import new_identity
-from controller.leadership import NoElection, NotLeader, Term
+from controller.election.election import new_identity
+from controller.election.leadership import NoElection, NotLeader, Term
 from controller.loop import FOREVER
 from tests.controller.election.candidates import TIMES, Candidate, lead, run
 from tests.controller.election.leases import (

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from controller.config_values import Adoption
+from controller.configuration.values import Adoption
 from tests.faults.bed import FaultBed
 from tests.faults.workload import workload
 from tests.faults.workloads.users import foreign

@@ -1,0 +1,1 @@
+"""The configuration: variables and flags, read and checked once at the start."""

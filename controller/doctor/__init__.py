@@ -1,0 +1,1 @@
+"""`lldap-operator doctor`."""

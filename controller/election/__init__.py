@@ -1,0 +1,1 @@
+"""Which replica works: leader election by Lease."""

@@ -1,0 +1,1 @@
+"""Whose an account of lldap is: the mark, the record, the claims."""

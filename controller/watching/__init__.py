@@ -1,0 +1,1 @@
+"""From what informers tell to the keys that workers take."""

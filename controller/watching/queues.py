@@ -1,0 +1,56 @@
+"""The queues of all kinds, as those see them who put keys in."""
+
+import random
+from collections.abc import Collection, Mapping
+
+from controller.api import KINDS
+from controller.harness.gate import WorkKey
+from controller.ownership.service import Service, service
+from controller.watching.cache import Cache
+from controller.watching.watching import PRIORITY_CHANGED, PRIORITY_LISTED
+from workqueue import RateLimitingQueue
+
+SPREAD_SECONDS = 1.0  # what waited for lldap comes back spread over this time
+
+
+class Queues:
+    """Adds keys by kind. Any thread."""
+
+    def __init__(self, queues: Mapping[str, RateLimitingQueue[str]], rng: random.Random) -> None:
+        self._queues = queues
+        self._random = rng
+
+    def __getitem__(self, kind: str) -> RateLimitingQueue[str]:
+        return self._queues[kind]
+
+    def add(self, kind: str, key: str, priority: int) -> None:
+        """See watching.Enqueue."""
+        self._queues[kind].add(key, priority)
+
+    def add_waiting(self, keys: Collection[WorkKey]) -> None:
+        """What waited for lldap, jittered."""
+        for kind, key in keys:
+            delay = self._random.uniform(0.0, SPREAD_SECONDS)
+            self._queues[kind].add_after(key, delay, PRIORITY_CHANGED)
+
+    def add_all(self, cache: Cache, instance: str, but: Collection[WorkKey] = ()) -> None:
+        """Every object of this instance, behind whatever a person changed.
+
+        `but` those that come back by themselves: an add would take away their delay.
+        """
+        for kind in KINDS:
+            queue = self._queues[kind.kind]
+            for resource in cache.all(kind):
+                key = resource.key
+                foreign = service(resource, instance) is Service.FOREIGN
+                if not foreign and (kind.kind, key) not in but:
+                    queue.add(key, PRIORITY_LISTED)
+
+    def shut_down(self) -> None:
+        """Nothing is taken in any more."""
+        for queue in self._queues.values():
+            queue.shut_down()
+
+    def idle(self) -> bool:
+        """Whether nothing is queued, delayed or in work."""
+        return all(queue.idle() for queue in self._queues.values())

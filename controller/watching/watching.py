@@ -1,0 +1,224 @@
+"""From what informers tell to keys in the queues: whom a change concerns."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from controller.api import (
+    BUILT_IN_ANNOTATION,
+    DRY_RUN_ANNOTATION,
+    INSTANCE_LABEL,
+    LLDAP_ATTRIBUTE_SCHEMA,
+    LLDAP_GROUP,
+    LLDAP_USER,
+    Kind,
+)
+from controller.harness.resource import Object, Resource, is_on
+from controller.harness.statuswriter import is_ready
+from controller.ownership.service import OUR_ANNOTATIONS, Service, service
+from controller.watching.cache import Cache
+from controller.watching.indexes import ATTRIBUTE, TARGET, indexes, on_other_target, targets_of
+from controller.watching.ownwrites import OwnWrites
+
+PRIORITY_CHANGED = 0  # somebody changed something and waits for it
+PRIORITY_LISTED = -100  # start-up lists, resyncs, and what nobody waits for
+
+Enqueue = Callable[[str, str, int], None]  # kind, namespace/name, priority
+
+_NONE: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """What of an object decides the fate of others."""
+
+    held: frozenset[str] = _NONE  # in lldap, until it is released
+    claims: frozenset[str] = _NONE  # by its label; nothing in dry-run
+    living: frozenset[str] = _NONE  # the same, while it is not being deleted
+    names: frozenset[str] = _NONE  # attributes that it uses, while it is not being deleted
+    identity: tuple[object, ...] = ()  # what its claims stand for now
+
+
+_NOTHING = _View()
+
+
+class KindHandler:
+    """Handler of one kind's informer: enqueues the object, its rivals and its dependents.
+
+    | what happens to an object | who is looked at again |
+    |---|---|
+    | somebody changes its spec, instance label or one of our annotations, or deletes it | itself |
+    | somebody else writes its status or its finalizers | itself, at low priority |
+    | our own write comes back; nothing that counts changed | nobody |
+    | it goes, is being deleted or released, or claims a target no more | its rivals for that |
+    | it comes, goes, or its account (schema: Ready) becomes another | who refers to it |
+    | it no longer names an attribute | the attribute's schema, which may wait for that |
+
+    One thread. `gone` is told the uid of an object that is not there any more.
+    """
+
+    def __init__(
+        self,
+        kind: Kind,
+        instance: str,
+        *,
+        cache: Cache,
+        own_writes: OwnWrites,
+        enqueue: Enqueue,
+        gone: Callable[[str], None],
+    ) -> None:
+        self._kind = kind
+        self._instance = instance
+        self._cache = cache
+        self._own_writes = own_writes
+        self._enqueue = enqueue
+        self._gone = gone
+        self._functions = indexes(kind, instance)
+        self._targets = targets_of(kind)
+
+    def on_add(self, obj: Object, initial: bool) -> None:
+        """See informers.Handler. At the start all come by themselves."""
+        if self._is_foreign(obj):
+            return
+        priority = PRIORITY_LISTED if initial else PRIORITY_CHANGED
+        self._enqueue(self._kind.kind, _key(obj), priority)
+        if not initial:
+            self._enqueue_affected(_key(obj), _NOTHING, self._view(obj))
+
+    def on_update(self, old: Object, new: Object) -> None:
+        """See informers.Handler."""
+        priority = self._priority(old, new)
+        if priority is not None and not self._is_foreign(new):
+            self._enqueue(self._kind.kind, _key(new), priority)
+        self._enqueue_affected(_key(new), self._view(old), self._view(new))
+
+    def on_delete(self, obj: Object, final_state_unknown: bool) -> None:
+        """See informers.Handler. Nothing in lldap is deleted on this word."""
+        del final_state_unknown
+        self._gone(obj["metadata"]["uid"])
+        if self._is_foreign(obj):
+            return
+        self._enqueue(self._kind.kind, _key(obj), PRIORITY_LISTED)
+        self._enqueue_affected(_key(obj), self._view(obj, gone=True), _NOTHING)
+
+    def _is_foreign(self, obj: Object) -> bool:
+        return service(Resource(obj), self._instance) is Service.FOREIGN
+
+    def _priority(self, old: Object, new: Object) -> int | None:
+        """How soon the object itself is looked at; None: it need not be.
+
+        A list may show a person's change and our own later write as one: so the change counts
+        even if the version is ours.
+        """
+        echo = self._own_writes.is_echo(new)
+        if _asked(old) != _asked(new):
+            return PRIORITY_CHANGED
+        if echo or _written(old) == _written(new):
+            return None
+        return PRIORITY_LISTED
+
+    def _view(self, obj: Object, *, gone: bool = False) -> _View:
+        """What others see of it; `gone`: all that has been there until now."""
+        targets = frozenset(self._functions[TARGET](obj))
+        claims = _NONE if is_on(_annotation(obj, DRY_RUN_ANNOTATION)) else targets
+        held = _NONE if self._is_foreign(obj) else frozenset(self._targets(obj))
+        names = (
+            frozenset(self._functions[ATTRIBUTE](obj)) if ATTRIBUTE in self._functions else _NONE
+        )
+        lives = gone or "deletionTimestamp" not in obj["metadata"]
+        return _View(
+            held=held,
+            claims=claims,
+            living=claims if lives else _NONE,
+            names=names if lives else _NONE,
+            identity=self._identity(obj),
+        )
+
+    def _identity(self, obj: Object) -> tuple[object, ...]:
+        if self._kind is LLDAP_ATTRIBUTE_SCHEMA:
+            return (is_ready(obj),)
+        uuid = (obj.get("status") or {}).get("uuid")
+        return (uuid, _annotation(obj, BUILT_IN_ANNOTATION))
+
+    def _enqueue_affected(self, key: str, old: _View, new: _View) -> None:
+        if old == new:
+            return
+        for other in self._affected(old, new):
+            if (other.kind, other.key) != (self._kind.kind, key):
+                self._enqueue(other.kind, other.key, PRIORITY_CHANGED)
+
+    def _affected(self, old: _View, new: _View) -> Iterable[Resource]:
+        let_go = (old.held - new.held) | (old.claims - new.claims) | (old.living - new.living)
+        for claim in let_go:
+            yield from self._rivals(claim)
+        met = old.claims ^ new.claims
+        if old.identity != new.identity:
+            met |= old.claims | new.claims
+        for claim in met:
+            yield from self._dependents(claim)
+        for name in old.names - new.names:
+            yield from self._cache.rivals(LLDAP_ATTRIBUTE_SCHEMA, name)
+
+    def _rivals(self, claim: str) -> Iterable[Resource]:
+        yield from self._cache.rivals(self._kind, claim)
+        if self._kind is LLDAP_ATTRIBUTE_SCHEMA:  # one type a name, for users and groups
+            yield from self._cache.rivals(self._kind, on_other_target(claim))
+
+    def _dependents(self, claim: str) -> Iterable[Resource]:
+        """Objects of other kinds that refer to what is claimed."""
+        if self._kind is LLDAP_USER:
+            return self._cache.memberships_of_user(claim)
+        if self._kind is LLDAP_GROUP:
+            return self._cache.memberships_of_group(claim)
+        if self._kind is LLDAP_ATTRIBUTE_SCHEMA:
+            return self._cache.naming(claim)
+        return ()
+
+
+class SecretHandler:
+    """Handler of the Secrets' informer: a changed Secret concerns the users that name it."""
+
+    def __init__(self, cache: Cache, enqueue: Enqueue) -> None:
+        self._cache = cache
+        self._enqueue = enqueue
+
+    def on_add(self, obj: Object, initial: bool) -> None:
+        """See informers.Handler. At the start the users come by themselves."""
+        if not initial:
+            self._tell(obj)
+
+    def on_update(self, old: Object, new: Object) -> None:
+        """See informers.Handler."""
+        del old
+        self._tell(new)
+
+    def on_delete(self, obj: Object, final_state_unknown: bool) -> None:
+        """See informers.Handler."""
+        del final_state_unknown
+        self._tell(obj)
+
+    def _tell(self, secret: Object) -> None:
+        for user in self._cache.users_of_secret(_key(secret)):
+            self._enqueue(LLDAP_USER.kind, user.key, PRIORITY_CHANGED)
+
+
+def _key(obj: Object) -> str:
+    metadata = obj["metadata"]
+    return f"{metadata.get('namespace', '')}/{metadata['name']}"
+
+
+def _annotation(obj: Object, name: str) -> str | None:
+    value: str | None = (obj["metadata"].get("annotations") or {}).get(name)
+    return value
+
+
+def _asked(obj: Object) -> tuple[object, ...]:
+    """What people ask of us with an object."""
+    metadata = obj["metadata"]
+    label = (metadata.get("labels") or {}).get(INSTANCE_LABEL)
+    annotations = [_annotation(obj, name) for name in OUR_ANNOTATIONS]
+    return (metadata.get("generation"), label, "deletionTimestamp" in metadata, *annotations)
+
+
+def _written(obj: Object) -> tuple[object, ...]:
+    """What operators write to an object."""
+    return (obj["metadata"].get("finalizers"), obj.get("status"))

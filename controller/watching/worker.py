@@ -1,0 +1,149 @@
+"""Workers: one pool over the queues of all kinds."""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from controller.clock import Clock
+from controller.harness.outcome import Result
+from workqueue import Item, RateLimitingQueue
+
+_LOG = logging.getLogger("controller.watching.worker")
+
+IDLE_SECONDS = 60.0  # a bound on lateness, should a wake-up ever be missed
+
+Reconcile = Callable[[str], Result]
+
+
+@dataclass(frozen=True, slots=True)
+class Controller:
+    """One kind: its queue and its reconcile function, which takes `namespace/name`."""
+
+    name: str
+    queue: RateLimitingQueue[str]
+    reconcile: Reconcile
+
+
+def settle(queue: RateLimitingQueue[str], item: Item[str], result: Result) -> None:
+    """What becomes of a key: the whole of the retry rules.
+
+    | result | failures | comes back |
+    |---|---|---|
+    | rate limited | counted | after the queue's back-off, at the same priority |
+    | requeue after | forgotten | after that time |
+    | done | forgotten | when something happens |
+    """
+    if result.rate_limited:
+        queue.add_rate_limited(item.key, item.priority)
+        return
+    queue.forget(item.key)
+    if result.requeue_after is not None:
+        queue.add_after(item.key, result.requeue_after, item.priority)
+
+
+class WorkerPool:
+    """Serves the queues fairly: highest priority first, equals in turn.
+
+    `add`: before the first step. Everything else: any thread.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._controllers: list[Controller] = []
+        self._clock = clock
+        self._condition = threading.Condition()  # guards _turn, _stopping and _events
+        self._turn = 0
+        self._events = 0  # counts wake-ups: one between looking and waiting is not missed
+        self._stopping = False
+
+    def add(self, controller: Controller) -> None:
+        """Serve one more queue."""
+        self._controllers.append(controller)
+
+    def wake(self) -> None:
+        """A queue has something ready: the queues' own wake-up."""
+        with self._condition:
+            self._events += 1
+            self._condition.notify()
+
+    def stop(self) -> None:
+        """No key is taken any more; whoever waits is woken."""
+        with self._condition:
+            self._stopping = True
+            self._condition.notify_all()
+
+    def step(self) -> float:
+        """Work on one key, or wait a while for one; 0 always. Any number of threads."""
+        seen = self._events
+        taken = self._take()
+        if taken is None:
+            self._wait(seen)
+        else:
+            self._work(*taken)
+        return 0.0
+
+    def try_step(self) -> bool:
+        """Work on one key if one is ready; False if not. For tests that drive everything."""
+        taken = self._take()
+        if taken is not None:
+            self._work(*taken)
+        return taken is not None
+
+    def next_due(self) -> float | None:
+        """Seconds until a delayed key becomes ready."""
+        return min(
+            (due for c in self._controllers if (due := c.queue.next_due()) is not None),
+            default=None,
+        )
+
+    def _take(self) -> tuple[Controller, Item[str]] | None:
+        order = self._in_turn()
+        while True:
+            heads = [(head, c) for c in order if (head := c.queue.head()) is not None]
+            if not heads:
+                return None
+            controller = max(heads, key=_priority)[1]  # of equals the first, and so in turn
+            item = controller.queue.try_get()
+            if item is not None:
+                self._hand_over_the_wait()
+                return controller, item
+
+    def _in_turn(self) -> list[Controller]:
+        """The controllers, each time beginning with another; none when work is to stop."""
+        with self._condition:
+            if self._stopping:
+                return []
+            self._turn = (self._turn + 1) % len(self._controllers)
+            turn = self._turn
+        return self._controllers[turn:] + self._controllers[:turn]
+
+    def _hand_over_the_wait(self) -> None:
+        """Whoever goes to work lets another worker wait for the next delayed key.
+
+        So of those who wait there is always one that wakes for it, though `wake` tells only one.
+        """
+        with self._condition:
+            self._condition.notify()
+
+    def _wait(self, seen: int) -> None:
+        due = self.next_due()
+        with self._condition:
+            if self._events == seen and not self._stopping:
+                self._clock.wait(self._condition, IDLE_SECONDS if due is None else due)
+
+    def _work(self, controller: Controller, item: Item[str]) -> None:
+        try:
+            settle(controller.queue, item, self._reconcile(controller, item.key))
+        finally:
+            controller.queue.done(item.key)
+
+    def _reconcile(self, controller: Controller, key: str) -> Result:
+        try:
+            return controller.reconcile(key)
+        except Exception as error:  # noqa: BLE001 - one object never ends a worker
+            _LOG.exception("%s %s: a reconcile ended in an unexpected way", controller.name, key)
+            return Result(rate_limited=True, error=error)
+
+
+def _priority(head: tuple[int, Controller]) -> int:
+    return head[0]
