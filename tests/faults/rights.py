@@ -239,6 +239,8 @@ class Rights:
         if inserted or fields or sent["removeAttributes"]:
             yield "the mark is not the first write"
         target = mark_of({MARK_ATTRIBUTE: new})
+        if target == mark(row):
+            return  # the same request once more: it stands there already
         if self._is_of(target, obj):
             yield from self._takes(obj, row)
         else:
