@@ -13,7 +13,7 @@ import pytest
 from controller.api import GROUP, KINDS
 from tests.support.cluster import Cluster, items, namespace_controller, wait_until
 from tests.support.envtest import Api
-from tests.support.kustomize import DEPLOY, KUBECTL
+from tests.support.kustomize import DEPLOY, KUBECTL, ROOT
 from tests.support.live import ADMIN_PASSWORD, LiveLldap, Replica, new_lldap, running
 from tests.support.people import People
 
@@ -28,7 +28,14 @@ DELETED = {
     "operator": ("operator",),
     "all-in-one": ("all-in-one",),
     "everything at once": ("crds", "all-in-one"),
+    "operator-namespaced": ("operator-namespaced",),
+    "watched-namespace": ("watched-namespace",),
+    "second-instance": ("second-instance",),
+    "monitoring": ("monitoring",),
 }
+"""What is installed only by some is applied first, on top of what all have."""
+
+BESIDE = {"operator-namespaced", "watched-namespace", "second-instance", "monitoring"}
 SECONDS = 40.0
 
 
@@ -37,11 +44,12 @@ def people(cluster: Cluster) -> Iterator[People]:
     """Everything is installed, as if for the first time; nothing of ours is left at the end."""
     with cluster.api() as api, namespace_controller(cluster):
         cluster.apply("crds")
+        cluster.install(ROOT / "tests" / "data" / "deploy")  # what monitoring needs
         cluster.make_namespace("team-a")
         cluster.apply(*INSTALLED)
         cluster.released_lease(HOME, "lldap-operator-default")
         yield People(api, "team-a")
-        delete(cluster, "all-in-one", "crds")
+        delete(cluster, "all-in-one", "second-instance", "crds")
         release(cluster)
         wait_until(lambda: not leftovers(api), f"an end: {leftovers(api)}", SECONDS)
 
@@ -53,7 +61,7 @@ def delete(cluster: Cluster, *folders: str) -> None:
         subprocess.Popen(
             [
                 *(KUBECTL, f"--kubeconfig={kubeconfig}", "delete", "--ignore-not-found"),
-                *("--wait=false", "-k", str(DEPLOY / folder)),
+                *("--wait=false", *_namespace(folder), "-k", str(DEPLOY / folder)),
             ],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -62,6 +70,10 @@ def delete(cluster: Cluster, *folders: str) -> None:
     ]
     for each in begun:
         each.wait(60)
+
+
+def _namespace(folder: str) -> list[str]:
+    return ["--namespace=team-a"] if folder == "watched-namespace" else []
 
 
 def leftovers(api: Api) -> list[str]:
@@ -133,6 +145,10 @@ def test_E11_lldap_holds_all_and_after_release_nothing_is_left_terminating(
         with running(replica):
             replica.wait_ready()
             populate(people)
+            for folder in BESIDE.intersection(DELETED[what]):
+                cluster.kubectl(
+                    *("apply", "--server-side", *_namespace(folder), "-k", str(DEPLOY / folder))
+                )
             before = content(lldap)
             assert before["groups"]["staff"] == ["alice"]
             if operator == "killed":
