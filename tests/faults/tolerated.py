@@ -21,9 +21,11 @@ _UNSEEN = {
     # Away and back while the operator could not look: it never left.
     "user-goes-and-comes-back": _STALE_MARK[1:],
     # The second object is gone before the operator served it, so it took nothing that could go.
+    # Nobody knew that the other group waits for this name: it takes it by a rename afterwards.
+    "group-renamed-to-a-taken-name": (r"lldap group staff: None instead of .*",),
     "user-retained-and-created-again": (r"lldap user alice: \{.*\} instead of None",),
 }
-"""By the workload, what is so when an object goes before the operator could act on it."""
+"""By the workload, what is so when an object or an edit of it was not seen in time."""
 
 _LANDED = {
     "createUser": (r"lldap user .*: \{.*'uid of nobody'.*\} instead of None",),
