@@ -92,7 +92,21 @@ class Drill:
                 raise DisturbedError
             return condition()
 
-        wait_until(decided, what, SECONDS)
+        try:
+            wait_until(decided, what, SECONDS)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self._last_words()}") from None
+
+    def _last_words(self) -> str:
+        """What the replicas logged last, and what each of their threads does."""
+        words = []
+        for name, replica in self._bed.replicas.items():
+            if replica.running:
+                replica.send_signal(signal.SIGCONT)
+                replica.send_signal(signal.SIGABRT)  # faulthandler writes what every thread does
+                replica.wait(SECONDS)
+            words.append(f"--- {name}:\n{replica.text()[-20_000:]}")
+        return "\n".join(words)
 
     def _has_written(self, replica: str, since: float) -> bool:
         return any(w.replica == replica and w.at >= since for w in reversed(self._bed.writes))
@@ -103,9 +117,7 @@ class Drill:
         try:
             code = replica.wait(SECONDS)
         except subprocess.TimeoutExpired:
-            replica.send_signal(signal.SIGABRT)  # faulthandler writes what every thread does
-            replica.wait(SECONDS)
-            raise AssertionError(f"{leader} does not end: {replica.text()[-20_000:]}") from None
+            raise AssertionError(f"{leader} does not end:\n{self._last_words()}") from None
         assert code == fault.exit_code, f"{leader} ended with {code}: {replica.text()[-2000:]}"
         self._bed.step_clock(leader, 0)
         replica.start()
