@@ -53,7 +53,8 @@ class Drill:
             else:
                 return outcome
             finally:
-                assert violations(self._bed.holders, self._bed.writes) == []
+                found = violations(self._bed.holders, self._bed.writes)
+                assert found == [], found
 
     def _round(self, fault: Fault) -> Outcome:
         bed = self._bed
@@ -73,16 +74,24 @@ class Drill:
     def _ready(self) -> str:
         """Until there is a leader that has written, and another replica that waits."""
         bed = self._bed
-        self._until(lambda: bed.holder in NAMES, "a leader", *NAMES)
+        self._until(lambda: self._works(bed.holder), "a leader that works", *NAMES)
         leader = bed.holder
-        since = max(each.at for each in bed.holders if each.replica == leader)
-        # A write after the last renewal: it works now.
-        self._until(lambda: self._has_written(leader, since), f"a write of {leader}", *NAMES)
         ready = bed.replicas.values()
         self._until(lambda: all(each.probe("/readyz") == 200 for each in ready), "two", *NAMES)
         if bed.holder != leader:
             raise DisturbedError
         return leader
+
+    def _works(self, holder: str) -> bool:
+        """Whether this very process took or renewed the Lease, and has written since.
+
+        The Lease names a process for a while that has ended, and its replica may run again.
+        """
+        if holder not in NAMES:
+            return False
+        started = self._bed.replicas[holder].started_at
+        since = max(each.at for each in self._bed.holders if each.replica == holder)
+        return since > started and self._has_written(holder, since)
 
     def _until(self, condition: Callable[[], bool], what: str, *alive: str) -> None:
         """Wait for a condition, in which these replicas are to stay alive."""

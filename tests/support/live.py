@@ -122,9 +122,11 @@ class Replica:
             **environ,
         }
         self.process: subprocess.Popen[bytes] | None = None
+        self.started_at = 0.0  # monotonic, of the process that runs now
 
     def start(self) -> None:
         """Start it, or start it anew."""
+        self.started_at = time.monotonic()
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [*self._prefix, sys.executable, "-m", "controller", "run"],
