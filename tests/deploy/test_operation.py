@@ -118,7 +118,7 @@ def test_objects_that_lost_their_role_binding_with_their_namespace_are_freed_by_
     )
     assert replica.running
 
-    arguments = Namespace(namespace="team-lost", all=False, dry_run=False)
+    arguments = Namespace(namespace="team-lost", all=False, moved=False, dry_run=False)
     environ = {"KUBECONFIG": str(installed.write_kubeconfig(installed.admin))}
     assert run_release(arguments, environ, {}, print) == 0
     path = "/api/v1/namespaces/team-lost"
