@@ -1,5 +1,6 @@
 """An lldap in trouble: a clear reason on the object, nothing lost, and no restart needed."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,6 +50,17 @@ def everything(servers: Servers) -> tuple[Table, Table]:
     """All that is in lldap but tokens."""
     state = servers.lldap.snapshot()
     return state.users, state.groups
+
+
+def wait_rest(servers: Servers) -> None:
+    """Until lldap is asked nothing for half a second: what is Ready may be looked at once more."""
+
+    def rests() -> bool:
+        asked = len(servers.lldap.log)
+        time.sleep(0.5)
+        return len(servers.lldap.log) == asked
+
+    eventually("nobody asks lldap any more", rests)
 
 
 def assert_ends_well(operator: OperatorProcess) -> None:
@@ -160,6 +172,7 @@ def test_C02_an_answer_that_is_none_changes_nothing(servers: Servers, response: 
     with operator_of(servers) as operator:
         servers.wait_ready("LldapUser", "alice")
         servers.wait_ready("LldapGroup", "team")
+        wait_rest(servers)
         strange = Answering(response)
         servers.lldap.hooks.append(strange)
         before = everything(servers)
