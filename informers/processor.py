@@ -61,10 +61,14 @@ class Processor:
 
         The list is emptied, so that nothing of it is left but what is stored.
         """
-        trimmed = [self._transform(obj) for obj in objects]
+        listed = by_key([self._transform(obj) for obj in objects])
         objects.clear()
-        fresh = by_key(compacted(trimmed))
         prefix = f"{namespace}/" if namespace else ""
+        # Nobody else changes what this reflector lists. Of an object that is known as it is
+        # listed, `replacement` keeps the known one: most of a list that comes again is of those.
+        known = self._store.snapshot(prefix)
+        news = [key for key, obj in listed.items() if notifications(known.get(key), obj)]
+        fresh = by_key(compacted([listed.pop(key) for key in news])) | listed
         with self._lock:
             initial = namespace in self._unlisted
             found = replacement(self._store.snapshot(prefix), fresh, initial=initial)

@@ -11,6 +11,7 @@ import pytest
 
 from informers import ListPage, Object, Reflector, SharedInformer
 from informers.listwatch import _page
+from informers.transform import compacted
 from tests.informers.scripted import Recorder, ScriptedListWatch
 from tests.support.clock import FakeClock
 
@@ -106,6 +107,30 @@ def test_what_a_list_stores_shares_nothing_with_what_was_parsed() -> None:
     }
     theirs = stored["spec"], stored["status"], stored["metadata"]["labels"]
     assert all(one is not other for one, other in zip(kept, theirs, strict=True))
+
+
+def test_of_a_list_that_comes_again_only_what_changed_is_written_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written: list[int] = []
+
+    def counted(objects: list[Object]) -> list[Object]:
+        written.append(len(objects))
+        return compacted(objects)
+
+    monkeypatch.setattr("informers.processor.compacted", counted)
+    changed = user(2)
+    changed["metadata"]["resourceVersion"] = "another"
+    pages = [[user(1), user(2)], [user(1), user(2)], [user(1), changed]]
+    informer = informer_of(ScriptedListWatch([ListPage(page, "9", "") for page in pages]))
+    stored = []
+    for _ in pages:
+        informer.reflectors[0]._list()
+        stored.append({obj["metadata"]["name"]: obj for obj in informer.lister.list()})
+    assert written == [2, 0, 1]
+    first, second = (user(n)["metadata"]["name"] for n in (1, 2))
+    assert stored[0][first] is stored[1][first] is stored[2][first]
+    assert stored[2][second]["metadata"]["resourceVersion"] == "another"
 
 
 def test_nobody_holds_a_list_when_its_target_has_let_go_of_it() -> None:
