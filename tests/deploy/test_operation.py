@@ -1,6 +1,6 @@
 """Several instances, watched namespaces that come and go, and metrics for who may read them."""
 
-from argparse import Namespace
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,7 +10,7 @@ import requests
 import yaml
 
 from controller.api import LLDAP_USER
-from controller.release.release import run_release
+from controller.release.release import add_release, run_release
 from sandbox.controlplane import User
 from tests.deploy.test_folders import SECURE
 from tests.support.certificates import Authority
@@ -118,7 +118,9 @@ def test_objects_that_lost_their_role_binding_with_their_namespace_are_freed_by_
     )
     assert replica.running
 
-    arguments = Namespace(namespace="team-lost", all=False, moved=False, dry_run=False)
+    parser = ArgumentParser()
+    add_release(parser)
+    arguments = parser.parse_args(["--namespace=team-lost"])
     environ = {"KUBECONFIG": str(installed.write_kubeconfig(installed.admin))}
     assert run_release(arguments, environ, {}, print) == 0
     path = "/api/v1/namespaces/team-lost"
