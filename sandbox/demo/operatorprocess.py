@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import socket
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -10,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sandbox.controlplane import OPERATOR_NAMESPACE, WATCHDOG
+from sandbox.controlplane import OPERATOR_NAMESPACE, WATCHDOG, free_ports
 from sandbox.demo.failure import DemoError
 
 STOP_SECONDS = 10.0
@@ -23,7 +22,7 @@ class OperatorProcess:
 
     def __init__(self, folder: Path, flags: Mapping[str, str]) -> None:
         self.log = folder / "operator.log"
-        self.metrics, self.health = (f"127.0.0.1:{port}" for port in _free_ports())
+        self.metrics, self.health = (f"127.0.0.1:{port}" for port in free_ports(2))
         self._folder = folder
         self._flags = {
             "pod-namespace": OPERATOR_NAMESPACE,
@@ -96,11 +95,3 @@ class OperatorProcess:
 
     def __str__(self) -> str:
         return shlex.join(self.command)
-
-
-def _free_ports() -> list[int]:
-    """Two ports of 127.0.0.1 that nobody listens on."""
-    with socket.socket() as one, socket.socket() as two:
-        for each in (one, two):
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in (one, two)]

@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from sandbox.controlplane import free_ports
 from sandbox.lldap.exchange import Call, Response
 from sandbox.lldap.faults import ConnectionLostError, Forward
 from tests.support.process import (
@@ -27,7 +28,6 @@ from tests.support.process import (
     Servers,
     eventually,
     forms_of,
-    free_port,
     operator_of,
     servers_in,
 )
@@ -90,7 +90,7 @@ def test_B14_a_process_in_trouble_at_debug_level_shows_no_password(
     servers: Servers, given: str
 ) -> None:
     trouble = Trouble()
-    port = free_port()
+    (port,) = free_ports(1)
     flags = {"log-level": "debug", "metrics-address": f"127.0.0.1:{port}", "log-format": "json"}
     environ = {}
     if given == "environment":

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from sandbox.apiserver.messages import Request, Response
+from sandbox.controlplane import free_ports
 from tests.support.process import (
     OperatorProcess,
     Servers,
     eventually,
-    free_port,
     half_a_line,
     operator_of,
     probe,
@@ -86,7 +86,7 @@ def test_an_api_server_that_does_not_say_which_cluster_it_is_is_asked_again(
     servers: Servers, response: Callable[[], Response]
 ) -> None:
     servers.api.before = fault = Refusing(lambda request: request.path == KUBE_SYSTEM, response)
-    port = free_port()
+    (port,) = free_ports(1)
     with operator_of(servers, {"health-address": f"127.0.0.1:{port}"}) as operator:
         operator.wait_log("the API server does not say which cluster this is")
         assert probe(port, "/healthz")[0] == 200
@@ -108,7 +108,7 @@ def test_a_crd_that_is_missing_stops_no_other_kind_and_is_found_when_it_comes(
     with servers_in(tmp_path, crds=False) as servers:
         servers.install_crds(leave_out="lldapgroups")
         servers.user("alice")
-        port = free_port()
+        (port,) = free_ports(1)
         with operator_of(servers, {"health-address": f"127.0.0.1:{port}"}) as operator:
             servers.wait_ready("LldapUser", "alice")
             code, said = probe(port, "/readyz")
@@ -133,7 +133,7 @@ def test_a_right_that_is_missing_stops_no_other_kind_and_counts_when_it_is_given
         lambda: status(403, "Forbidden", f"cannot list {plural}"),
     )
     servers.api.before = fault
-    port = free_port()
+    (port,) = free_ports(1)
     with operator_of(servers, {"health-address": f"127.0.0.1:{port}"}) as operator:
         servers.user("alice")
         servers.wait_ready("LldapUser", "alice")

@@ -8,7 +8,6 @@ import base64
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -358,13 +357,6 @@ def operator_of(
         raise
     finally:
         operator.kill()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def probe(port: int, path: str) -> tuple[int, str]:
