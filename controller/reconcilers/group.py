@@ -18,12 +18,13 @@ from controller.ownership.owned import (
     void_if_other_account,
 )
 from controller.ownership.ownership import Standing
+from controller.reconcilers.attributelearning import AttributeLearning
 from controller.reconcilers.drift import Drift
 from controller.reconcilers.groupchange import NAME, GroupChange, group_change
 from controller.reconcilers.groupdeletion import GroupDeletion
 from controller.reconcilers.grouppass import GroupPass
 from controller.reconcilers.virtualgroups import is_built_in
-from lldap import Group, LldapError, NotFound, UniqueViolation, UnknownAttribute
+from lldap import Group, LldapError, NotFound, UniqueViolation
 from lldap.names import group_key
 
 GIVEN_UP_SECONDS = 10.0  # a name that its holder is about to leave: no event tells when it has
@@ -31,6 +32,10 @@ GIVEN_UP_SECONDS = 10.0  # a name that its holder is about to leave: no event te
 
 class GroupReconciler(GroupDeletion):
     """Makes groups what their objects say. Any thread, one thread an object."""
+
+    def __init__(self, instance: Instance) -> None:
+        super().__init__(instance)
+        self._learning = AttributeLearning(instance, Target.GROUP)
 
     # --- converge --------------------------------------------------------------------------
 
@@ -44,7 +49,7 @@ class GroupReconciler(GroupDeletion):
         locks = self._finder.locks(this.name, [group] if group is not None else [])
         shared = [attribute_lock(Target.GROUP, name) for name in this.spec.attributes]
         with instance.writing(LLDAP_GROUP, resource, locks, shared):
-            return self._change(this, group)
+            return self._learning.with_attributes(this, lambda: self._bring_about(this, group))
 
     def _read(self, resource: Resource) -> GroupPass:
         spec = read_spec(GroupSpec, resource)
@@ -66,35 +71,16 @@ class GroupReconciler(GroupDeletion):
         void_if_other_account(this.resource, group.uuid, self._instance.mirror.server_uuid)
         return (
             not full_pass_asked(this.resource)
-            and not self._may_have_appeared(this)
+            and not self._learning.may_have_appeared(this)
             and this.declared == this.managed
             and not self._difference(this, group)
         )
-
-    def _may_have_appeared(self, this: GroupPass) -> bool:
-        """Whether a missing attribute counts that somebody made in lldap since the last read."""
-        return bool(this.wanted.missing) and not self._instance.rules.require_attribute_schema
 
     def _verified(self, this: GroupPass, group: Group) -> Outcome:
         this.drift.repaired()
         this.wanted.refuse_missing(f"group {group.display_name}")
         full_pass_served(this.resource)
         return converged(Reason.VERIFIED, f"group {group.display_name} is in lldap as declared")
-
-    def _change(self, this: GroupPass, seen: Group | None) -> Outcome:
-        if self._may_have_appeared(this):
-            self._learn_schema(this)
-        try:
-            return self._bring_about(this, seen)
-        except UnknownAttribute:  # somebody deleted an attribute since the last bulk read
-            self._learn_schema(this)
-            return self._bring_about(this, seen)
-
-    def _learn_schema(self, this: GroupPass) -> None:
-        dependencies = self._instance.dependencies
-        dependencies.learn(Target.GROUP, self._instance.client.schema())
-        self._instance.prepare()
-        this.wanted = dependencies.wanted(Target.GROUP, this.spec.attributes)
 
     def _bring_about(self, this: GroupPass, seen: Group | None) -> Outcome:
         group = self._obtain(this, seen)

@@ -88,7 +88,7 @@ class UserPasswords:
             return self._record(this, secret, date)  # only the Secret's version is another
         if this.created or not self._proved(user.id, secret.value):
             if secret.digest == status.get(HASH):
-                this.differs(self._instance.metrics)
+                this.drift.differs()
             date = self._register(this, user, secret)
             left = self._seconds.left(this.resource.uid, date)
         return self._record(this, secret, date, left)

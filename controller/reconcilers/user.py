@@ -26,6 +26,8 @@ from controller.ownership.owned import (
 )
 from controller.ownership.ownership import Standing
 from controller.ownership.ownership import Target as OwnedTarget
+from controller.reconcilers.attributelearning import AttributeLearning
+from controller.reconcilers.drift import Drift
 from controller.reconcilers.password import UserPasswords, keep_by_policy
 from controller.reconcilers.userchange import UserChange, is_as_created, live_names, user_change
 from controller.reconcilers.userpass import UserPass
@@ -34,7 +36,6 @@ from lldap import (
     LldapError,
     Unclassified,
     UniqueViolation,
-    UnknownAttribute,
     User,
 )
 from lldap.names import user_key
@@ -50,6 +51,7 @@ class UserReconciler:
         self._instance = instance
         self._owned = Owned(instance, LLDAP_USER)
         self._passwords = UserPasswords(instance)
+        self._learning = AttributeLearning(instance, Target.USER)
 
     # --- converge --------------------------------------------------------------------------
 
@@ -61,7 +63,7 @@ class UserReconciler:
             return self._verified(this)
         attributes = [attribute_lock(Target.USER, name) for name in this.spec.attributes]
         with instance.writing(LLDAP_USER, resource, [user_lock(this.user_id)], attributes):
-            return self._change(this, user)
+            return self._learning.with_attributes(this, lambda: self._bring_about(this, user))
 
     def _read(self, resource: Resource) -> UserPass:
         spec = read_spec(UserSpec, resource)
@@ -69,7 +71,8 @@ class UserReconciler:
         self._instance.refuse_own_account(user_id)
         wanted = self._instance.dependencies.wanted(Target.USER, spec.attributes)
         keep_by_policy(resource.status, spec.password_policy)
-        return UserPass(resource, spec, user_id, wanted, asked=full_pass_asked(resource))
+        drift = Drift(resource, self._instance.metrics)
+        return UserPass(resource, spec, user_id, wanted, drift, asked=full_pass_asked(resource))
 
     def _is_settled(self, this: UserPass, user: User) -> bool:
         """Whether the mirror shows nothing to do; then the record is brought up to date."""
@@ -79,7 +82,7 @@ class UserReconciler:
         self._remember(this, user)
         settled = (
             not this.asked
-            and not self._may_have_appeared(this)
+            and not self._learning.may_have_appeared(this)
             and this.before == this.owned
             and not self._difference(this, user)
             and self._passwords.settled(this, user)
@@ -88,10 +91,6 @@ class UserReconciler:
             self._record(this, user, target)
         return settled
 
-    def _may_have_appeared(self, this: UserPass) -> bool:
-        """Whether a missing attribute counts that somebody made in lldap since the last read."""
-        return bool(this.wanted.missing) and not self._instance.rules.require_attribute_schema
-
     def _remember(self, this: UserPass, user: User) -> None:
         """The record counts for this very account of this very lldap alone."""
         void_if_other_account(this.resource, user.uuid, self._instance.mirror.server_uuid)
@@ -99,26 +98,10 @@ class UserReconciler:
         this.before = None if managed is None or this.created else frozenset(managed)
 
     def _verified(self, this: UserPass) -> Outcome:
-        if this.drifted:
-            self._instance.metrics.drift_repaired(LLDAP_USER.kind)
+        this.drift.repaired()
         this.wanted.refuse_missing(f"user {this.user_id}")
         full_pass_served(this.resource)
         return converged(Reason.VERIFIED, f"user {this.user_id} is in lldap as declared")
-
-    def _change(self, this: UserPass, seen: User | None) -> Outcome:
-        if self._may_have_appeared(this):
-            self._learn_schema(this)
-        try:
-            return self._bring_about(this, seen)
-        except UnknownAttribute:  # somebody deleted an attribute since the last bulk read
-            self._learn_schema(this)
-            return self._bring_about(this, seen)
-
-    def _learn_schema(self, this: UserPass) -> None:
-        dependencies = self._instance.dependencies
-        dependencies.learn(Target.USER, self._instance.client.schema())
-        self._instance.prepare()
-        this.wanted = dependencies.wanted(Target.USER, this.spec.attributes)
 
     def _bring_about(self, this: UserPass, seen: User | None) -> Outcome:
         user = self._obtain(this, seen)
@@ -169,7 +152,7 @@ class UserReconciler:
         Without `this.created` afterwards it is one that stood in the way.
         """
         this.wanted.refuse_missing(f"user {this.user_id}")
-        this.differs(self._instance.metrics)
+        this.drift.differs()
         try:
             user = self._send_new(this)
         except LldapError as error:
@@ -239,11 +222,11 @@ class UserReconciler:
         change = self._difference(this, user)
         if change:
             self._instance.refuse_privileged(this.resource, user)
-            this.differs(self._instance.metrics)
+            this.drift.differs()
             names = self._applied(this, user) | this.begun
             self._owned.record_managed_first(this.resource, names, user.uuid)
             self._send(this, change)
-            reason = EventReason.DRIFT if this.drifted else EventReason.UPDATED
+            reason = EventReason.DRIFT if this.drift.is_found else EventReason.UPDATED
             words = f"user {user.id}: {'; '.join(change.words())}"
             self._instance.events.normal(this.resource, reason, words)
             user = self._again(this)

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 from controller.api import UserSpec
 from controller.harness.resource import Resource
-from controller.metrics.objects import ObjectMetrics
 from controller.reconcilers.attributes import Wanted
-from controller.reconcilers.drift import was_verified
+from controller.reconcilers.drift import Drift
 from controller.reconcilers.userchange import PASSWORD, declared_names, managed_names, password_name
 
 
@@ -16,17 +15,16 @@ class UserPass:
 
     `asked`: a person asked for a full pass, the password included. `before` is what this object
     owned before this pass, None without a record. `created`: this pass made the account.
-    `drifted`: it found that somebody else had changed the account.
     """
 
     resource: Resource
     spec: UserSpec
     user_id: str
     wanted: Wanted
+    drift: Drift
     asked: bool
     before: frozenset[str] | None = None
     created: bool = False
-    drifted: bool = False
 
     @property
     def declared(self) -> frozenset[str]:
@@ -50,9 +48,3 @@ class UserPass:
     def password_was_ignored(self) -> bool:
         """Whether the policy has been Ignore for this account up to now."""
         return self.before is not None and PASSWORD not in self.before
-
-    def differs(self, metrics: ObjectMetrics) -> None:
-        """Lldap is not as declared: that is drift if an earlier pass had brought it about."""
-        if not self.drifted and was_verified(self.resource):
-            self.drifted = True
-            metrics.drift_found(self.resource.kind)
