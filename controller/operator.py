@@ -5,13 +5,13 @@ import random
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from controller.api import DRY_RUN_ANNOTATION, KINDS, LLDAP_GROUP, READY, RECONCILING, STALLED, Kind
+from controller.api import DRY_RUN_ANNOTATION, KINDS, LLDAP_GROUP, RECONCILING, STALLED, Kind
 from controller.clock import Clock
 from controller.configuration.rules import Rules
 from controller.connection import Connection
 from controller.events.objectevents import ObjectEvents
 from controller.harness.brake import Brake
-from controller.harness.conditions import find
+from controller.harness.conditions import ready_of
 from controller.harness.explain import explain, explain_probe, quiet_retries
 from controller.harness.gate import Gate, WorkKey
 from controller.harness.guard import UninstallGuard
@@ -249,7 +249,7 @@ class Operator:
             for resource in self.instance.cache.all(kind):
                 if service(resource, self.instance.rules.instance) is Service.FOREIGN:
                     continue
-                ready = find(resource.recorded, READY) or {}
+                ready = ready_of(resource.recorded)
                 state = (
                     kind.kind,
                     str(ready.get("status", "Unknown")),

@@ -4,8 +4,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 
-from controller.api import READY
-from controller.harness.conditions import find
+from controller.harness.conditions import ready_of
 from controller.harness.reasoned import fail
 from controller.harness.reasons import Reason
 from controller.harness.resource import Resource
@@ -37,7 +36,7 @@ class Brake:
 
     def meet(self, resource: Resource) -> None:
         """A deletion begins: to be called before anything can let it wait."""
-        shown = find(resource.recorded, READY) or {}
+        shown = ready_of(resource.recorded)
         with self._lock:
             if resource.uid in self._met:
                 return

@@ -75,6 +75,11 @@ def find(status: Object, kind: str) -> Condition | None:
     return None
 
 
+def ready_of(status: Object) -> Condition:
+    """The Ready condition, empty where there is none yet."""
+    return find(status, READY) or {}
+
+
 def timestamp(when: datetime.datetime) -> str:
     """Whole seconds in UTC, as the API server writes them."""
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")

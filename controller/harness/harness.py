@@ -14,9 +14,9 @@ from controller.api import READY, DeletionPolicy
 from controller.election.leadership import NotLeader
 from controller.harness.conditions import (
     bounded,
-    find,
     mark_degraded,
     ready_false,
+    ready_of,
     ready_true,
     remove_condition,
     seconds_since,
@@ -88,7 +88,7 @@ class Harness(Generic[C]):
         Whether it is True stays, and for which generation: nobody has looked. In a dry run
         nobody had looked before either: then it stays for no generation.
         """
-        ready = find(resource.status, READY) or {}
+        ready = ready_of(resource.status)
         looked = ready.get("reason") != self._config.dry_run_reason
         set_condition(
             resource,
@@ -169,18 +169,15 @@ class Harness(Generic[C]):
         except Exception as error:  # noqa: BLE001 - every failure ends on the object
             failure = self._explained(resource, error)
             would = f"it would fail: {failure.reason}: {failure.message}"
-            self._show_dry_run(resource, f"{would}. {self._end_of_dry_run}")
+            self._show_dry_run(resource, would)
             rule = self._rule(failure, self._config.taxonomy)
             return replace(self._requeue(rule, error), error=None, terminal=False)
         would = f"would do: {'; '.join(plan) or 'nothing'}"
-        return self._show_dry_run(resource, f"{would}. {self._end_of_dry_run}")
-
-    @property
-    def _end_of_dry_run(self) -> str:
-        return f"Remove the annotation {self._config.dry_run_annotation} to let it happen"
+        return self._show_dry_run(resource, would)
 
     def _show_dry_run(self, resource: Resource, words: str) -> Result:
-        message = f"dry-run: {words}"
+        end = f"Remove the annotation {self._config.dry_run_annotation} to let it happen"
+        message = f"dry-run: {words}. {end}"
         self._observe_generation(resource, converged=False, failed=False)
         self._conditions(resource, self._config.dry_run_reason, message, ready=True)
         if self._write(resource):
@@ -197,7 +194,7 @@ class Harness(Generic[C]):
                 self._undo(resource, handler)
             elif self._held_by_dry_run(resource, handler):
                 would = "would delete what the object owns; the deletion waits for that"
-                return self._show_dry_run(resource, f"{would}. {self._end_of_dry_run}")
+                return self._show_dry_run(resource, would)
             remove_finalizer(self._config.kube, resource, handler.finalizer)
         except _ENDED:
             raise
@@ -269,7 +266,7 @@ class Harness(Generic[C]):
         patience = self._config.patience.get(reason)
         if patience is None:
             return True
-        since = (find(resource.status, READY) or {}).get("lastTransitionTime")
+        since = ready_of(resource.status).get("lastTransitionTime")
         return seconds_since(since, self._config.clock.now) >= patience
 
     def _unwritten(self, resource: Resource, error: ApiFailure | StaleObject) -> Result:

@@ -3,8 +3,7 @@
 import logging
 from collections.abc import Callable
 
-from controller.api import READY
-from controller.harness.conditions import find
+from controller.harness.conditions import ready_of
 from controller.harness.outcome import Result
 from controller.harness.resource import Resource
 from controller.log import with_fields
@@ -48,7 +47,7 @@ def log_pass(resource: Resource, result: Result) -> None:
     """A line at level debug: the reason on the object and what becomes of it, and no message."""
     if not _LOG.isEnabledFor(logging.DEBUG):
         return
-    reason = (find(resource.status, READY) or {}).get("reason", "none")
+    reason = ready_of(resource.status).get("reason", "none")
     fields = {
         "kind": resource.kind,
         "namespace": resource.namespace,

@@ -107,6 +107,6 @@ class Resource:
 def is_on(word: str | None) -> bool:
     """Whether an annotation that is a switch is on: so is one with a word that says neither.
 
-    Who wrote "yes" wanted to be on the safe side, and nobody who is there asks to be ignored.
+    Both switches hold the operator back, and whoever wrote "yes" meant that.
     """
     return word is not None and word.strip().casefold() not in _OFF

@@ -7,12 +7,11 @@ from typing import Final
 from controller.api import (
     GROUP_BUILT_IN,
     MARK_ATTRIBUTE,
-    READY,
     USER_BUILT_IN,
     Attributes,
     Target,
 )
-from controller.harness.conditions import find
+from controller.harness.conditions import ready_of
 from controller.harness.reasoned import fail
 from controller.harness.reasons import Reason
 from controller.harness.resource import Resource
@@ -136,7 +135,7 @@ class AttributeDependencies:
 
 
 def _reason(schema: Resource) -> str:
-    ready = find(schema.status, READY) or {}
+    ready = ready_of(schema.status)
     return "not in lldap yet" if ready.get("status") != "False" else str(ready.get("reason"))
 
 

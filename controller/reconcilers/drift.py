@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from controller.api import READY
-from controller.harness.conditions import find
+from controller.harness.conditions import ready_of
 from controller.harness.reasons import Reason
 from controller.harness.resource import Resource
 from controller.harness.statuswriter import is_ready
@@ -22,7 +21,7 @@ class Drift:
 
     def differs(self) -> None:
         """Lldap is not as declared: that is drift if an earlier pass saw it as declared now."""
-        if not self.is_found and was_verified(self.resource):
+        if not self.is_found and self._was_verified():
             self.is_found = True
             self.metrics.drift_found(self.resource.kind)
 
@@ -31,11 +30,10 @@ class Drift:
         if self.is_found:
             self.metrics.drift_repaired(self.resource.kind)
 
+    def _was_verified(self) -> bool:
+        """Whether an earlier pass saw lldap as the spec declares it now.
 
-def was_verified(resource: Resource) -> bool:
-    """Whether an earlier pass saw lldap as the spec declares it now.
-
-    A pause keeps what was seen before it, and for which generation.
-    """
-    ready = find(resource.recorded, READY) or {}
-    return is_ready(resource.raw) and ready.get("reason") in _SEEN
+        A pause keeps what was seen before it, and for which generation.
+        """
+        seen = ready_of(self.resource.recorded).get("reason") in _SEEN
+        return seen and is_ready(self.resource.raw)
