@@ -106,7 +106,7 @@ class ControlPlane:
         self.tenant = _new_user("tenant")
         self.url = ""
         self.folder = Path()
-        self._assets = assets
+        self._assets = assets.resolve()  # the programs run in a folder of their own
         self._start_seconds = start_seconds
         self._servers: dict[str, subprocess.Popen[bytes]] = {}
         self._watchdog: subprocess.Popen[bytes] | None = None

@@ -102,6 +102,15 @@ def test_nothing_is_left_behind() -> None:
 
 @pytest.mark.envtest
 @pytest.mark.slow
+def test_its_programs_may_be_named_from_where_one_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    assets = Path(os.environ[ASSETS_VARIABLE])
+    monkeypatch.chdir(assets.parent)
+    with ControlPlane(Path(assets.name)) as plane:
+        assert listening(plane.url)
+
+
+@pytest.mark.envtest
+@pytest.mark.slow
 def test_nothing_is_left_behind_by_a_process_that_is_killed() -> None:
     code = """
         import os, sys

@@ -38,6 +38,12 @@ MERGE = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
 
 
+def pytest_configure() -> None:
+    """A folder may be named from here; tests start programs in other places."""
+    if assets := os.environ.get(ASSETS_VARIABLE):
+        os.environ[ASSETS_VARIABLE] = str(Path(assets).resolve())
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     # Skipped here and not by a mark: pytest counts skips by where they come from.
