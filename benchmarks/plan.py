@@ -90,6 +90,16 @@ def sized(plan: Plan, count: int) -> Plan:
     return replace(made, name=f"{plan.name}, {count:,} objects")
 
 
+def only(plan: Plan, words: Iterable[str]) -> Plan:
+    """The plan with the steps whose names hold one of `words`. SystemExit if there are none."""
+    wanted = tuple(words)
+    steps = tuple(step for step in plan.steps if any(word in step.name for word in wanted))
+    if not steps:
+        names = ", ".join(dict.fromkeys(step.name for step in plan.steps))
+        raise SystemExit(f"no step is called that; there are: {names}")
+    return replace(plan, name=f"{plan.name}, only {' and '.join(wanted)}", steps=steps)
+
+
 PLANS = {
     "smoke": _plan("smoke", 1, 10, (100,), (4,)),
     "quick": _plan("quick", 3, 28, (1_000,), (200,)),

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import contestants
 from benchmarks.bed import LLDAP_URL, Bed, bed
-from benchmarks.plan import PLANS, Plan, Step, sized
+from benchmarks.plan import PLANS, Plan, Step, only, sized
 from benchmarks.results import Run
 from benchmarks.running import once
 from benchmarks.scenarios import throughput
@@ -37,6 +37,14 @@ def test_a_count_replaces_the_sizes_and_stands_in_the_name() -> None:
     assert plan.name == "quick, 100 objects"
     assert sizes(plan, "mixed kinds: kopf") == [100]
     assert sizes(plan, "new users with passwords: operator") == [20]
+
+
+def test_some_steps_can_be_chosen_by_words_in_their_names() -> None:
+    plan = only(PLANS["quick"], ["one group: operator", "work queue"])
+    assert {step.name for step in plan.steps} == {"memberships, one group: operator", "work queue"}
+    assert plan.name == "quick, only one group: operator and work queue"
+    with pytest.raises(SystemExit, match="no step is called that"):
+        only(PLANS["quick"], ["nothing of the kind"])
 
 
 def test_a_step_that_fails_is_named_and_the_others_go_on() -> None:
