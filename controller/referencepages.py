@@ -31,6 +31,12 @@ EVENTS_HEAD = """# Events
 
 `kubectl describe` shows them, and `kubectl get events`. They are events of events.k8s.io/v1, on
 the object that they are about; what happens again within ten minutes counts the same event up.
+
+They give way to work: while workers are busy ten events a second are sent, 50 with more than 2,000
+to send, and all that is left as soon as the workers rest. Up to 4,000 wait; beyond that the oldest
+are lost, and `lldap_operator_events_total` counts them as `dropped`. At its end the operator sends
+for a second what still waits.
+
 A failure is a Warning with [the reason of the condition](reasons.md); these come on top:"""
 
 

@@ -79,7 +79,7 @@ class Assembly:
         )
         process = Process(
             cluster=ClusterId(self._config.lldap_cluster_id, self._unfenced),
-            make_operator=lambda cluster: self._operator(cluster, ObjectEvents(recorder)),
+            make_operator=lambda cluster: self._reporting(cluster, recorder),
             elector=self._elector,
             recorder=recorder,
             serve=self._serve,
@@ -161,6 +161,13 @@ class Assembly:
         )
 
     # --- the operator ------------------------------------------------------------------------
+
+    def _reporting(self, cluster: str, recorder: EventRecorder) -> Operator:
+        """An operator whose events give way to its work."""
+        operator = self._operator(cluster, ObjectEvents(recorder))
+        recorder.yield_to(lambda: operator.pool.busy)
+        operator.pool.rest_with(recorder.work_rests)
+        return operator
 
     def _operator(self, cluster: str, events: ObjectEvents) -> Operator:
         config = self._config

@@ -27,11 +27,16 @@ from informers import ApiFailure, PatchType, StatusError, StatusKind
 
 _logger = logging.getLogger(__name__)
 
-MAX_UNSENT: Final = 1000
-"""Events that wait to be sent; then the object's own oldest goes, else the oldest of all."""
-
 MAX_SERIES: Final = 4096
 """Events that are remembered so that a repetition counts them up."""
+
+MAX_UNSENT: Final = 4000
+"""Events that wait to be sent; then the object's own oldest goes, else the oldest of all."""
+
+MANY_UNSENT: Final = MAX_UNSENT // 2
+
+BUSY_SECONDS: Final = (0.1, 0.02)
+"""Between two events while workers are busy; the second with more than MANY_UNSENT to send."""
 
 SERIES_SECONDS: Final = 600.0
 """What has not happened for so long is a new event when it happens again."""
@@ -65,6 +70,10 @@ class EventRecorder:
     `flush()`: one thread. What happens again to an object for the same reason, with the same
     note, within 10 minutes is counted up in one event. `count` is told "created", "updated",
     "failed" or "dropped". The client must have no fence: a replica that stops still reports.
+
+    While workers are `busy` events are sent at a slow pace (BUSY_SECONDS): a server that takes an
+    event does not take their work meanwhile. Whoever makes it so calls `work_rests` when they are
+    busy no more; then everything is sent at once.
     """
 
     def __init__(
@@ -85,10 +94,12 @@ class EventRecorder:
         self._instance = word(instance)
         self._count = count
         self._wake: Callable[[], None] = _nobody
-        self._lock = threading.Lock()  # guards the next three
+        self._busy: Callable[[], bool] = _never
+        self._lock = threading.Lock()  # guards the next four
         self._series: OrderedDict[SeriesKey, Series] = OrderedDict()  # latest last
         self._unsent: dict[SeriesKey, None] = {}  # all of them in _series; oldest first
         self._budget = TokenBuckets(BURST, REFILL_SECONDS)
+        self._paced_at = 0.0  # the moment from which the pace of BUSY_SECONDS counts
         self._failures = 0  # in a row; of the sending thread alone
         self._resume_at = 0.0
 
@@ -96,21 +107,38 @@ class EventRecorder:
         """Call `wake` when there is something to send: for a Loop."""
         self._wake = wake
 
+    def yield_to(self, busy: Callable[[], bool]) -> None:
+        """Hold back while `busy()`, which any thread may ask and which takes no time."""
+        self._busy = busy
+
+    def work_rests(self) -> None:
+        """Nobody is busy any more. Any thread."""
+        if self._unsent:
+            self._wake()
+
     def event(
         self, reference: ObjectReference, kind: EventType, reason: str, action: str, note: str
     ) -> None:
         """Something happened to an object. `note` names no secret; it is cut to 512 bytes."""
         reason = word(reason)
         with self._lock:
+            if not self._unsent:
+                self._paced_at = self._clock.monotonic()
+            waited = self._held_back_locked(self._clock.monotonic()) > 0 and bool(self._unsent)
             lost = self._add_locked(reference, kind, reason, word(action), note_of(note))
         self._tell(lost, "dropped")
-        self._wake()
+        if not waited:  # else the sender looks again by itself, or when the work rests
+            self._wake()
 
     def step(self) -> float:
         """Send one event if one is due; the seconds until the next."""
         now = self._clock.monotonic()
         if now < self._resume_at:
             return self._resume_at - now
+        with self._lock:
+            held_back = self._held_back_locked(now) if self._unsent else 0.0
+        if held_back > 0:
+            return held_back
         series = self._take_due(now)
         if series is not None:
             self._send(series)
@@ -168,6 +196,13 @@ class EventRecorder:
         del self._unsent[key]
         return 1
 
+    def _held_back_locked(self, now: float) -> float:
+        """Seconds for which the workers come first."""
+        if not self._busy():
+            return 0.0
+        pause = BUSY_SECONDS[len(self._unsent) > MANY_UNSENT]
+        return self._paced_at + pause - now
+
     # Sending.
 
     def _take_due(self, now: float) -> Series | None:
@@ -199,6 +234,7 @@ class EventRecorder:
         error = self._call(sent)
         verdict = _verdict(sent, error)
         with self._lock:
+            self._paced_at = self._clock.monotonic()
             lost = self._settle_locked(sent, verdict)
         self._tell(lost, "dropped")
         if verdict is _Verdict.DONE:
@@ -284,3 +320,8 @@ def _is_transient(error: ApiFailure | None) -> bool:
 
 def _nobody() -> None:
     """Nobody sends by himself yet."""
+
+
+def _never() -> bool:
+    """There is no work to yield to yet."""
+    return False

@@ -45,20 +45,33 @@ def settle(queue: RateLimitingQueue[str], item: Item[str], result: Result) -> No
 class WorkerPool:
     """Serves the queues fairly: highest priority first, equals in turn.
 
-    `add`: before the first step. Everything else: any thread.
+    It is busy from the first key that is taken until nothing is ready and no worker has a key.
+    `add`, `rest_with`: before the first step. Everything else: any thread.
     """
 
     def __init__(self, clock: Clock) -> None:
         self._controllers: list[Controller] = []
         self._clock = clock
-        self._condition = threading.Condition()  # guards _turn, _stopping and _events
+        self._rested: Callable[[], None] = _nobody
+        self._condition = threading.Condition()  # guards all below
         self._turn = 0
         self._events = 0  # counts wake-ups: one between looking and waiting is not missed
+        self._working = 0  # workers that have a key
+        self._busy = False
         self._stopping = False
 
     def add(self, controller: Controller) -> None:
         """Serve one more queue."""
         self._controllers.append(controller)
+
+    def rest_with(self, rested: Callable[[], None]) -> None:
+        """Call `rested`, in a worker's thread, whenever the pool is busy no more."""
+        self._rested = rested
+
+    @property
+    def busy(self) -> bool:
+        """Whether workers have keys or find more; out of date when it is read."""
+        return self._busy
 
     def wake(self) -> None:
         """A queue has something ready: the queues' own wake-up."""
@@ -77,6 +90,7 @@ class WorkerPool:
         seen = self._events
         taken = self._take()
         if taken is None:
+            self._rest(seen)
             self._wait(seen)
         else:
             self._work(*taken)
@@ -84,8 +98,11 @@ class WorkerPool:
 
     def try_step(self) -> bool:
         """Work on one key if one is ready; False if not. For tests that drive everything."""
+        seen = self._events
         taken = self._take()
-        if taken is not None:
+        if taken is None:
+            self._rest(seen)
+        else:
             self._work(*taken)
         return taken is not None
 
@@ -105,7 +122,7 @@ class WorkerPool:
             controller = max(heads, key=_priority)[1]  # of equals the first, and so in turn
             item = controller.queue.try_get()
             if item is not None:
-                self._hand_over_the_wait()
+                self._begin()
                 return controller, item
 
     def _in_turn(self) -> list[Controller]:
@@ -117,13 +134,24 @@ class WorkerPool:
             turn = self._turn
         return self._controllers[turn:] + self._controllers[:turn]
 
-    def _hand_over_the_wait(self) -> None:
+    def _begin(self) -> None:
         """Whoever goes to work lets another worker wait for the next delayed key.
 
         So of those who wait there is always one that wakes for it, though `wake` tells only one.
         """
         with self._condition:
+            self._working += 1
+            self._busy = True
             self._condition.notify()
+
+    def _rest(self, seen: int) -> None:
+        """Nothing was ready: unless somebody works, or more came since, the pool is at rest."""
+        with self._condition:
+            rests = self._busy and not self._working and self._events == seen
+            if rests:
+                self._busy = False
+        if rests:
+            self._rested()
 
     def _wait(self, seen: int) -> None:
         due = self.next_due()
@@ -136,6 +164,8 @@ class WorkerPool:
             settle(controller.queue, item, self._reconcile(controller, item.key))
         finally:
             controller.queue.done(item.key)
+            with self._condition:
+                self._working -= 1
 
     def _reconcile(self, controller: Controller, key: str) -> Result:
         try:
@@ -143,6 +173,10 @@ class WorkerPool:
         except Exception as error:  # noqa: BLE001 - one object never ends a worker
             _LOG.exception("%s %s: a reconcile ended in an unexpected way", controller.name, key)
             return Result(rate_limited=True, error=error)
+
+
+def _nobody() -> None:
+    """Nobody waits for a rest."""
 
 
 def _priority(head: tuple[int, Controller]) -> int:
