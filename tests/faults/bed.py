@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
+from controller.api import Kind
 from controller.manager import PATIENCE_SECONDS, not_to_be_had
 from controller.operator import Operator
 from sandbox.apiserver.transport import Call as ApiCall
@@ -13,7 +14,7 @@ from sandbox.lldap.faults import Forward
 from tests.faults.injector import Crash, Injector
 from tests.faults.plan import Fault
 from tests.faults.safety import Safety
-from tests.faults.stores import Object, deleting
+from tests.faults.stores import Object, deleting, key_of
 from tests.faults.transports import FaultyApiTransport, lldap_hook
 from tests.support.bed import Bed
 from tests.support.directory import Directory
@@ -92,6 +93,17 @@ class FaultBed(Bed):
         """Whether events have not come, or come in their own time."""
         late = any(fault.do in _UNTOLD and fault.late for fault in self.injector.hit)
         return late or self._order is not None
+
+    def is_untold(self, kind: Kind, obj: Object) -> bool:
+        """Whether the one event that told of it was dropped, and no list has come since.
+
+        What a watch holds back comes in its order: who is told of a deletion knows all that is
+        older. So this is about a watch that leaves an event out, as no API server does.
+        """
+        event = f"event {kind.plural} ADDED {key_of(obj)}#"
+        dropped = any(f.do == "drop" and f.at.startswith(event) for f in self.injector.hit)
+        lister = self.operator.informers[kind.kind].lister
+        return dropped and lister.get(*key_of(obj).split("/")) is None
 
     # --- work ------------------------------------------------------------------------------
 

@@ -101,8 +101,6 @@ class Campaign:
             lines.append(f"{group:12}{tried:8}{tried - failed:10}{failed:8}")
         tried, failed = self.tried.total(), self.failed.total()
         lines.append(f"{'all':12}{tried:8}{tried - failed:10}{failed:8}")
-        mended = len(list(KEPT.glob("*.json")))
-        lines.append(
-            f"{minutes:.1f} minutes; {mended} plans that found a defect, since mended, are kept"
-        )
+        kept = len(list(KEPT.glob("*.json")))
+        lines.append(f"{minutes:.1f} minutes; {kept} plans that once failed are kept as tests")
         return "\n".join(lines)

@@ -20,6 +20,7 @@ LLDAP_WRITE = (
     "twice-first",
     *_BODIES,
     *("500", "500-done", "502", "502-done", "html", "html-done", "401", "401-done", "404-done"),
+    *("locked", "deadlock"),
 )
 LLDAP_READ = (*_UNREAD, *_BODIES, "500", "502", "html", "401", "404")
 

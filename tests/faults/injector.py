@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from tests.faults.plan import Fault
 from tests.faults.points import Category, Points
-from tests.faults.ways import HTML, Way, status_body
+from tests.faults.ways import HTML, Way, database_busy, status_body
 
 TIMEOUT_SECONDS = 9.0  # more than CALL_SECONDS of a bed
 
@@ -166,6 +166,11 @@ def _empty(_injector: Injector, _fault: Fault, way: Way, forward: Forward) -> An
     return way.changed(forward(), lambda _body: b"{}")
 
 
+def _busy(_injector: Injector, fault: Fault, way: Way, _forward: Forward) -> Any:
+    """lldap's database takes nothing for a moment, and the call is not carried out."""
+    return way.answer(*database_busy(fault.do, fault.at.split(" ")[1]))
+
+
 def _answered(status: int, body: bytes, content_type: str) -> tuple[Deed, Deed]:
     """Somebody answers so in the server's stead: without the call, and after it was done."""
 
@@ -212,6 +217,8 @@ DEEDS: dict[str, Deed] = {
     "half": _half,
     "null": _null,
     "empty": _empty,
+    "locked": _busy,
+    "deadlock": _busy,
     **{name: _answered(*answer)[0] for name, answer in _ANSWERS.items()},
     **{f"{name}-done": _answered(*answer)[1] for name, answer in _ANSWERS.items()},
 }

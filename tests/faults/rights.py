@@ -176,7 +176,8 @@ class Rights:
             yield "the object did not stand for this membership"
         for other in self._stores.objects(LLDAP_MEMBERSHIP.kind):
             another = _can_inherit(other) and other["metadata"]["uid"] != obj["metadata"]["uid"]
-            if another and self._means({**other, "kind": LLDAP_MEMBERSHIP.kind}, user, group):
+            known = another and not self._bed.is_untold(LLDAP_MEMBERSHIP, other)
+            if known and self._means({**other, "kind": LLDAP_MEMBERSHIP.kind}, user, group):
                 yield f"{key_of(other)} stands for this membership too"
 
     def _addUserAttribute(self, variables: Object, obj: Object) -> Iterator[str]:

@@ -66,6 +66,21 @@ class ApiWay:
         return RawResponse(answer.status, answer.headers, change(answer.body))
 
 
+_LOCKS = {
+    "locked": "(code: 5) database is locked",
+    "deadlock": "1213 (40001): Deadlock found when trying to get lock; try restarting transaction",
+}
+
+
+def database_busy(lock: str, path: str) -> tuple[int, bytes, str]:
+    """What lldap answers when its database gives way to another transaction, by recordings."""
+    text = f"Database error: `Execution Error: error returned from database: {_LOCKS[lock]}`"
+    if path.startswith("/auth/"):
+        return 500, f"`{text}`".encode(), "text/plain"
+    errors = [{"message": text, "locations": [], "path": []}]
+    return 200, orjson.dumps({"data": None, "errors": errors}), "application/json"
+
+
 def status_body(code: int, reason: str) -> bytes:
     """A Status of the API server."""
     return orjson.dumps(
