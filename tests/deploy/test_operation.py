@@ -12,16 +12,16 @@ import yaml
 from controller.api import LLDAP_USER
 from controller.release.release import add_release, run_release
 from sandbox.controlplane import User
+from tests.deploy.serving import HOME, serve
 from tests.deploy.test_folders import SECURE
 from tests.support.certificates import Authority
 from tests.support.cluster import Cluster, namespace_controller, wait_until
 from tests.support.kustomize import overlay
-from tests.support.live import LiveLldap, Replica, new_lldap, running
 from tests.support.people import People, people
 
 pytestmark = [pytest.mark.slow, pytest.mark.envtest, pytest.mark.timeout(240)]
 
-HOME, SECOND = "lldap-operator", "lldap-operator-team"
+SECOND = "lldap-operator-team"
 
 
 @pytest.fixture(scope="module")
@@ -35,20 +35,6 @@ def installed(cluster: Cluster) -> Cluster:
 def stack() -> Iterator[ExitStack]:
     with ExitStack() as stack:
         yield stack
-
-
-def serve(
-    stack: ExitStack, cluster: Cluster, account: User, folder: Path, **environ: str
-) -> tuple[Replica, LiveLldap]:
-    """An operator of that account at work for an lldap of its own."""
-    lldap = new_lldap()
-    url = stack.enter_context(lldap.door())
-    whole = {"KUBECONFIG": str(cluster.write_kubeconfig(account)), "LLDAP_URL": url, **environ}
-    namespace = whole.setdefault("POD_NAMESPACE", HOME)
-    cluster.released_lease(namespace, f"lldap-operator-{whole.get('LLDAP_INSTANCE', 'default')}")
-    replica = Replica("operator", folder, whole)
-    stack.enter_context(running(replica))
-    return replica, lldap
 
 
 def refused(cluster: Cluster, account: User) -> list[str]:

@@ -52,6 +52,22 @@ class Cluster(ControlPlane):
             "--allow-privileged=true",  # so that it is Pod Security that refuses them
         ]
 
+    def kill_apiserver(self) -> None:
+        """Kill kube-apiserver; what it has answered is in etcd."""
+        server = self._servers["kube-apiserver"]
+        server.kill()
+        server.wait()
+
+    def start_apiserver(self) -> None:
+        """Start it anew where it was, and wait until it is ready."""
+        flags = [str(flag) for flag in self._servers["kube-apiserver"].args[1:]]  # type: ignore[index]
+        self._run("kube-apiserver", *flags)
+        assert self._watchdog is not None
+        self._watchdog.kill()
+        self._watchdog.communicate()
+        self._watch()
+        self._wait_until_ready()
+
     def audited(self, user: str) -> list[dict[str, Any]]:
         """The requests of a user so far that were answered."""
         lines = (self.folder / "audit.log").read_bytes().splitlines()
