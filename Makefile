@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
 BENCH := build/bench-venv
 
-.PHONY: help demo test quick check lint types imports envtest tools size sandbox failover real-lldap faults mutants docs generate lock bench bench-full clean
+.PHONY: help demo test quick check lint types imports envtest tools size sandbox failover real-lldap faults sequences mutants docs generate lock bench bench-full clean
 
 help: ## what can be made here
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -57,6 +57,9 @@ real-lldap: $(STAMP) ## the main cases on a real lldap, beside the embedded one;
 
 faults: $(STAMP) ## every fault at every outward call, half an hour; PLAN=file replays one
 	$(BIN)/python -m tests.faults $(if $(PLAN),--plan $(PLAN),--objects 10000)
+
+sequences: $(STAMP) ## any sequence of states, 10,000 steps of each kind; STEPS=, SEED=
+	$(BIN)/python -m tests.sequences --steps $(or $(STEPS),10000) $(if $(SEED),--seed $(SEED))
 
 mutants: $(STAMP) ## small errors put into the product, an hour and more; COUNT=, SEED=
 	$(BIN)/python -m tests.mutants --count $(or $(COUNT),300) $(if $(SEED),--seed $(SEED))

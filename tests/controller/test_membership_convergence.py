@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from controller.api import MARK_ATTRIBUTE
 from controller.harness.resource import Object
@@ -40,6 +40,8 @@ MUTATIONS = st.sampled_from(
 class Interleavings(RuleBasedStateMachine):
     """Rules are what people, lldap's administrator and bad luck do; the end is checked."""
 
+    steps = 0
+
     def __init__(self) -> None:
         super().__init__()
         self.bed = Bed()
@@ -49,7 +51,7 @@ class Interleavings(RuleBasedStateMachine):
         for user, key, group in (("alice", "one", "Red"), ("bob", "two", "Blue")):
             self.bed.user(user)
             group_named(self.bed, key, group)
-            self.membership(user, group, "team-a", "x")
+            self.bed.membership(user, group, name=f"{user}-{group}-plain-x".lower())
         self.bed.settle()
         self.strangers = self.untouched()
         self.updates_lost = False
@@ -64,14 +66,19 @@ class Interleavings(RuleBasedStateMachine):
     def group(self, key: str, name: str, namespace: str, policy: str | None) -> None:
         group_named(self.bed, key, name, namespace, **_policy(policy))
 
-    @rule(user=USERS, name=NAMES, namespace=NAMESPACES, copy=st.sampled_from(("x", "y")))
-    def member(self, user: str, name: str, namespace: str, copy: str) -> None:
-        self.membership(user, name, namespace, copy)
-
-    def membership(self, user: str, name: str, namespace: str, copy: str) -> None:
+    @rule(
+        user=USERS,
+        name=NAMES,
+        namespace=NAMESPACES,
+        copy=st.sampled_from(("x", "y")),
+        policy=POLICIES,
+    )
+    def member(
+        self, user: str, name: str, namespace: str, copy: str, policy: str | None = None
+    ) -> None:
         spelled = "capital" if name.isupper() else "plain"
         key = f"{user}-{name}-{spelled}-{copy}".lower()
-        self.bed.membership(user, name, namespace, name=key)
+        self.bed.membership(user, name, namespace, name=key, **_policy(policy))
 
     @rule(kind=st.sampled_from(("LldapUser", "LldapGroup", "LldapMembership")), data=st.data())
     def delete(self, kind: str, data: st.DataObject) -> None:
@@ -133,6 +140,10 @@ class Interleavings(RuleBasedStateMachine):
     @rule(seconds=st.sampled_from((0, 12, 700)))
     def wait(self, seconds: int) -> None:
         self.bed.run(seconds, step=max(1.0, seconds / 20))
+
+    @invariant()
+    def count(self) -> None:
+        type(self).steps += 1
 
     # --- what must be true in the end ----------------------------------------------------------
 

@@ -1,0 +1,192 @@
+"""Any sequence of LldapAttributeSchemas, of what uses them, and of what is done by hand.
+
+An attribute can only be made and deleted, so the sequence is of objects: each write of the operator
+is judged as it is made, and in the end every object is Ready exactly when lldap has what it says.
+"""
+
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from informers import StatusError
+from tests.faults.bed import FaultBed
+from tests.faults.stores import Object, deleting
+from tests.faults.truth import untruths
+from tests.sequences.values import POLICIES, Spec
+
+KIND = "LldapAttributeSchema"
+ATTRIBUTES = st.sampled_from(("room", "ROOM", "size"))
+OBJECTS = st.sampled_from(("one", "two", "three"))
+NAMESPACES = st.sampled_from(("team-a", "team-b"))
+SPECS = st.fixed_dictionaries(
+    {
+        "attributeName": ATTRIBUTES,
+        "attributeType": st.sampled_from(("String", "String", "Integer", "DateTime", "JpegPhoto")),
+        "target": st.sampled_from(("User", "Group")),
+    },
+    optional={
+        "isList": st.booleans(),
+        "isVisible": st.booleans(),
+        "isEditable": st.booleans(),
+        "deletionPolicy": st.sampled_from(("Delete", "Retain")),
+    },
+)
+# Refused by the API server: a name that lldap or the operator has, or that is none; no enum's word.
+BAD = st.sampled_from(
+    (
+        {"attributeName": "mail"},
+        {"attributeName": "Kubernetes-Owner"},
+        {"attributeName": "a b"},
+        {"attributeName": ""},
+        {"attributeName": None},
+        {"attributeType": "Text"},
+        {"target": "Users"},
+        {"isList": "yes"},
+        {"deletionPolicy": "Maybe"},
+    )
+)
+REFUSED = {422, 500}  # a real server, too, says 500 when a value of the wrong type is applied
+READY = "True"
+
+
+class Schemas(RuleBasedStateMachine):
+    """One operator from beginning to end, or several one after the other."""
+
+    steps = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bed = FaultBed()
+        self.bed.directory.make_user("stranger")
+        self.bed.user("alice")
+        self.bed.group("staff")
+        self.bed.settle()
+
+    def _all(self) -> list[Object]:
+        return self.bed.safety.stores.objects(KIND)
+
+    # --- what people do ------------------------------------------------------------------
+
+    @rule(key=OBJECTS, namespace=NAMESPACES, spec=SPECS)
+    def declare(self, key: str, namespace: str, spec: Spec) -> None:
+        """An object that is there takes no other shape: the API server refuses that."""
+        self._apply(key, spec, namespace)
+
+    @rule(key=OBJECTS, wrong=BAD)
+    def declare_nonsense(self, key: str, wrong: Spec) -> None:
+        good = {"attributeName": "room", "attributeType": "String", "target": "User"}
+        before = self._all()
+        assert not self._apply(key, {**good, **wrong}, "team-a")
+        assert self._all() == before
+
+    def _apply(self, key: str, spec: Spec, namespace: str) -> bool:
+        found = self.bed.safety.stores.object(KIND, f"{namespace}/{key}")
+        if found is not None and deleting(found):
+            return False
+        try:
+            self.bed.apply(KIND, key, spec, namespace)
+        except StatusError as error:
+            if error.code not in REFUSED:
+                raise
+            return False
+        return True
+
+    @precondition(lambda self: self._all())
+    @rule(data=st.data())
+    def change_policy(self, data: st.DataObject) -> None:
+        obj = self.chosen(data)
+        spec = {k: v for k, v in obj["spec"].items() if k != "deletionPolicy"}
+        metadata = obj["metadata"]
+        self._apply(metadata["name"], {**spec, **data.draw(POLICIES)}, metadata["namespace"])
+
+    @precondition(lambda self: self._all())
+    @rule(data=st.data())
+    def delete(self, data: st.DataObject) -> None:
+        metadata = self.chosen(data)["metadata"]
+        self.bed.delete(KIND, metadata["name"], metadata["namespace"])
+
+    def chosen(self, data: st.DataObject) -> Object:
+        found = sorted(self._all(), key=lambda each: str(each["metadata"]["uid"]))
+        return found[data.draw(st.integers(0, len(found) - 1))]
+
+    @rule(
+        kind=st.sampled_from(("LldapUser", "LldapGroup")),
+        names=st.lists(ATTRIBUTES, max_size=2, unique_by=str.lower),
+    )
+    def use(self, kind: str, names: list[str]) -> None:
+        """An object names attributes, whether they are there or not."""
+        values = [{"name": name, "value": ["7"]} for name in names]
+        make: Any = self.bed.user if kind == "LldapUser" else self.bed.group
+        make("alice" if kind == "LldapUser" else "staff", attributes=values)
+
+    # --- what happens behind everybody's back ----------------------------------------------
+
+    @rule(name=st.sampled_from(("room", "size")))
+    def set_by_hand(self, name: str) -> None:
+        with self.bed.lldap.database() as store:
+            attribute = store.state.users.stored.get(name)
+        if attribute is not None and attribute.kind == "STRING":
+            self.bed.directory.set_attribute("stranger", name, "by hand")
+
+    @rule()
+    def clear_by_hand(self) -> None:
+        with self.bed.lldap.database() as store:
+            names = list(store.state.users.rows["stranger"].attributes)
+            store.update(store.state.users, "stranger", columns={}, remove=names, insert={})
+
+    # --- bad luck and time -----------------------------------------------------------------
+
+    @rule()
+    def restart(self) -> None:
+        self.bed.start()
+
+    @rule(rounds=st.integers(0, 4))
+    def work_a_little(self, rounds: int) -> None:
+        for _ in range(rounds):
+            self.bed.step()
+
+    @rule(seconds=st.sampled_from((0, 12, 700)))
+    def wait(self, seconds: int) -> None:
+        self.bed.run(seconds, step=max(1.0, seconds / 20))
+
+    @invariant()
+    def count(self) -> None:
+        type(self).steps += 1
+
+    # --- what must be true in the end ----------------------------------------------------------
+
+    def teardown(self) -> None:
+        bed = self.bed
+        bed.run(30)
+        bed.run(1500, step=30.0)
+        bed.clear_logs()
+        bed.run(700, step=35.0)
+        assert bed.mutations() == []
+        assert bed.api_writes() == []
+        assert bed.safety.violations == []
+        self.ready_is_true()
+        self.each_attribute_has_one_holder_at_most()
+
+    def ready_is_true(self) -> None:
+        """Ready exactly when lldap has what the object says, unless another stands for it."""
+        for obj in self._all():
+            status, reason = self.state(obj)
+            wrong = untruths(self.bed.safety.stores, {**obj, "kind": KIND})
+            if status == READY:
+                assert not wrong, (obj, wrong)
+            elif not deleting(obj):
+                assert wrong or reason == "Conflict", (obj, reason)
+
+    def each_attribute_has_one_holder_at_most(self) -> None:
+        holders: dict[tuple[str, str], list[str]] = {}
+        for obj in self._all():
+            spec = obj["spec"]
+            if self.state(obj)[0] == READY:
+                key = (spec["target"], spec["attributeName"].lower())
+                holders.setdefault(key, []).append(obj["metadata"]["name"])
+        assert all(len(names) == 1 for names in holders.values()), holders
+
+    def state(self, obj: Object) -> tuple[str, str]:
+        metadata = obj["metadata"]
+        return self.bed.ready(KIND, metadata["name"], metadata["namespace"])
