@@ -39,17 +39,17 @@ from informers.listwatch import ListerWatcher, ListPage, ListWatch, WatchStream
 from informers.metrics import InformerMetrics, RestMetrics
 from informers.objects import Object, key_of, object_key
 from informers.reflector import Reflector, ReflectorTarget
-from informers.rest import BeforeWrite, PatchType, RestClient
+from informers.rest import PatchType, RestClient
 from informers.store import Store
 from informers.transform import Transform, drop_managed_fields, drop_metadata
-from informers.transport import RawResponse, RawStream, Transport
+from informers.transport import BeforeSend, RawResponse, RawStream, Transport
 from informers.watchstream import WatchEvent
 
 __all__ = [
     "AnswerTooLarge",
     "ApiClientTransport",
     "ApiFailure",
-    "BeforeWrite",
+    "BeforeSend",
     "Clock",
     "ConnectionFailed",
     "DeadlineExceeded",

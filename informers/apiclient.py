@@ -1,10 +1,11 @@
 """The transport of the product: on the `kubernetes` package's ApiClient."""
 
+import contextlib
 import http
 import threading
 import time
 import urllib.parse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,13 +22,13 @@ from informers.connection import (
     is_timeout,
 )
 from informers.errors import (
-    AnswerTooLarge,
     ApiFailure,
     ConnectionFailed,
     DeadlineExceeded,
     StreamClosed,
 )
-from informers.transport import NO_HEADERS, Query, RawResponse
+from informers.exchange import exchange, request_bytes
+from informers.transport import NO_HEADERS, BeforeSend, Query, RawResponse
 
 if TYPE_CHECKING:
     from kubernetes.client import ApiClient
@@ -38,7 +39,6 @@ MAX_BYTES: Final = 512 * 1024 * 1024
 CONNECT_SECONDS: Final = 5.0
 """Until a connection stands, TLS included. Also what stopping can wait for at worst."""
 
-PIECE_BYTES: Final = 4 * 1024 * 1024
 CHUNK_BYTES: Final = 64 * 1024
 
 
@@ -66,6 +66,7 @@ class ApiClientTransport:
         self._user_agent = user_agent
         self._max_bytes = max_bytes
         self._readers = OpenReaders()
+        self._monotonic = monotonic
         self._closed = threading.Event()
         # One thread refreshes the credentials, which may run a plugin for seconds; the others
         # wait for what it got.
@@ -92,19 +93,18 @@ class ApiClientTransport:
         headers: Mapping[str, str] = NO_HEADERS,
         body: bytes | None = None,
         timeout: float,
+        before_send: BeforeSend | None = None,
     ) -> RawResponse:
-        """Send and read the whole answer within `timeout` seconds, all in all."""
-        response = self._open(
-            method, path, query=query, headers=headers, body=body, timeout=timeout
-        )
+        """See Transport."""
+        target = self._target(path, query)
+        sent = request_bytes(method, target, {**headers, **self._own_headers()}, body)
         try:
-            content = self._read_all(response)
+            with self._connection(timeout) as connection:
+                return exchange(
+                    connection, method, sent, max_bytes=self._max_bytes, before_send=before_send
+                )
         except CALL_ERRORS as error:
             raise _failure(method, path, error) from error
-        finally:
-            if not response.closed:
-                response.close()
-        return RawResponse(response.status, response.headers, content)
 
     def stream(
         self,
@@ -116,7 +116,7 @@ class ApiClientTransport:
         read_timeout: float,
     ) -> "HTTPStream":
         """GET; an answer other than 200 must come whole within `timeout`."""
-        response = self._open("GET", path, query=query, headers=headers, body=None, timeout=timeout)
+        response = self._open(path, query=query, headers=headers, timeout=timeout)
         connection = response.connection
         assert isinstance(connection, TimedConnection)
         assert connection.reader is not None
@@ -130,26 +130,43 @@ class ApiClientTransport:
         self._readers.abort_all()
         self._pool.close()
 
+    @contextlib.contextmanager
+    def _connection(self, timeout: float) -> Iterator[TimedConnection]:
+        """A connection that stands, of those kept alive or a new one, for `timeout` seconds."""
+        if self._closed.is_set():
+            raise ConnectionFailed("the transport is closed", sent=False)
+        ends = self._monotonic() + timeout
+        connection = self._pool._get_conn()  # noqa: SLF001 - urlopen's own steps
+        assert isinstance(connection, TimedConnection)
+        try:
+            if connection.is_closed:
+                connection.timeout = min(timeout, CONNECT_SECONDS)
+                self._connect(connection)
+            connection.timeout = ends - self._monotonic()
+            yield connection
+        finally:
+            self._pool._put_conn(connection)  # noqa: SLF001
+
+    def _connect(self, connection: TimedConnection) -> None:
+        if self._pool.proxy is not None and self._pool.scheme == "https":
+            self._pool._prepare_proxy(connection)  # noqa: SLF001
+        else:
+            connection.connect()
+
     def _open(
         self,
-        method: str,
         path: str,
         *,
         query: Query,
         headers: Mapping[str, str],
-        body: bytes | None,
         timeout: float,
     ) -> urllib3.BaseHTTPResponse:
         if self._closed.is_set():
-            raise ConnectionFailed(f"{method} {path}: the transport is closed", sent=False)
-        target = f"{self._prefix}{path}"
-        if query:
-            target += "?" + urllib.parse.urlencode(query)
+            raise ConnectionFailed(f"GET {path}: the transport is closed", sent=False)
         try:
             return self._pool.urlopen(
-                method,
-                target,
-                body=body,
+                "GET",
+                self._target(path, query),
                 headers={**headers, **self._own_headers()},
                 retries=False,
                 redirect=False,
@@ -158,20 +175,14 @@ class ApiClientTransport:
                 preload_content=False,
             )
         except CALL_ERRORS as error:
-            raise _failure(method, path, error) from error
+            raise _failure("GET", path, error) from error
 
-    def _read_all(self, response: urllib3.BaseHTTPResponse) -> bytes:
-        pieces = []
-        size = 0
-        while piece := response.read(PIECE_BYTES):
-            pieces.append(piece)
-            size += len(piece)
-            if size > self._max_bytes:
-                raise AnswerTooLarge(f"the answer is longer than {self._max_bytes} bytes")
-        return b"".join(pieces)
+    def _target(self, path: str, query: Query) -> str:
+        target = f"{self._prefix}{path}"
+        return f"{target}?{urllib.parse.urlencode(query)}" if query else target
 
     def _own_headers(self) -> dict[str, str]:
-        headers = {"User-Agent": self._user_agent}
+        headers = {"Host": self.host, "Accept-Encoding": "identity", "User-Agent": self._user_agent}
         try:
             with self._credentials:
                 value = self._configuration.get_api_key_with_prefix(

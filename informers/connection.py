@@ -9,6 +9,7 @@ import contextlib
 import http.client
 import io
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +18,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 
 from informers.errors import ConnectionFailed, DeadlineExceeded
+from informers.transport import BeforeSend
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -36,6 +38,9 @@ SOCKET_OPTIONS: Final = (
     (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
     *KEEPALIVE,
 )
+
+NOT_NOW: Final = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+"""What a socket that does not wait raises when it has taken nothing."""
 
 CALL_ERRORS: Final = (HTTPError, http.client.HTTPException, OSError, ValueError)
 """What urllib3, http.client, ssl and socket raise when a call fails."""
@@ -159,7 +164,6 @@ class TimedConnection(HTTPConnection):
         self._readers = readers
         self._monotonic = monotonic
         self._deadline: float | None = None
-        self._held: list[bytes] | None = None
         self.reader: Reader | None = None
         super().__init__(**kwargs)
 
@@ -183,21 +187,25 @@ class TimedConnection(HTTPConnection):
                 raise DeadlineExceeded(f"{where} did not answer in time", sent=False) from error
             raise ConnectionFailed(f"no connection to {where}: {error}", sent=False) from error
 
-    def request(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - urllib3's own
-        """Send head and body as one: urllib3 sends two pieces, each a TLS record and a wake-up."""
-        held = self._held = []
-        try:
-            super().request(*args, **kwargs)
-        finally:
-            self._held = None
-        self.send(b"".join(held))
+    def begin(self, request: bytes, before_send: BeforeSend | None) -> None:
+        """Ask `before_send`, then send what the socket takes at once; the rest as it takes more.
+
+        Nothing in between may wait, be it for the interpreter: a process that is stopped there
+        sends when it goes on. A socket with a timeout would wait for room first.
+        """
+        sent = 0
+        if isinstance(self.sock, socket.socket):  # urllib3's TLS inside TLS cannot do half of it
+            self.sock.settimeout(0)
+        if before_send is not None:
+            before_send(self._left())
+        with contextlib.suppress(*NOT_NOW):
+            sent = self.sock.send(request)
+        if sent < len(request):
+            self.send(memoryview(request)[sent:])
 
     def send(self, data: object) -> None:
         """Send all of `data` before the deadline, also to a peer that takes little at a time."""
         assert isinstance(data, bytes | bytearray | memoryview)  # urllib3 makes bytes of all else
-        if self._held is not None:
-            self._held.append(bytes(data))
-            return
         if self.sock is None:
             self.connect()
         rest = memoryview(data)

@@ -12,15 +12,12 @@ from informers.errors import ApiFailure, UnexpectedAnswer
 from informers.metrics import NoRestMetrics, RestMetrics
 from informers.objects import Object
 from informers.status import status_error
-from informers.transport import Query, RawResponse, RawStream, Transport
+from informers.transport import BeforeSend, Query, RawResponse, RawStream, Transport
 
 JSON: Final = "application/json"
 
 ERROR_BODY_BYTES: Final = 64 * 1024
 """What is read of the body of a refused watch."""
-
-BeforeWrite = Callable[[float], None]
-"""Told, right before a request that is no GET is sent, how many seconds it may take."""
 
 
 class PatchType(enum.StrEnum):
@@ -42,7 +39,8 @@ class RestClient:
     Every call takes at most `timeout` seconds, by default `call_seconds`. Raises the transport's
     ConnectionFailed, DeadlineExceeded and AnswerTooLarge, StatusError for every answer other than
     2xx, UnexpectedAnswer for a 2xx whose body is no JSON object, and whatever `fence` raises: it
-    is called before each write and stops it by raising (a leader that has lost its lease).
+    is called right before each write is sent and stops it by raising (a leader that has lost its
+    lease).
     """
 
     def __init__(
@@ -50,7 +48,7 @@ class RestClient:
         transport: Transport,
         *,
         call_seconds: float,
-        fence: BeforeWrite | None = None,
+        fence: BeforeSend | None = None,
         host: str = "none",
         metrics: RestMetrics | None = None,
         now: Callable[[], datetime.datetime] = utc_now,
@@ -158,9 +156,15 @@ class RestClient:
         if body is not None:
             headers["Content-Type"] = content_type
             content = orjson.dumps(body)
-        if self._fence is not None:
-            self._fence(self._call_seconds if timeout is None else timeout)
-        return self._call(method, path, query=query, headers=headers, body=content, timeout=timeout)
+        return self._call(
+            method,
+            path,
+            query=query,
+            headers=headers,
+            body=content,
+            timeout=timeout,
+            before_send=self._fence,
+        )
 
     def _call(
         self,
@@ -171,6 +175,7 @@ class RestClient:
         headers: dict[str, str],
         body: bytes | None,
         timeout: float | None,
+        before_send: BeforeSend | None = None,
     ) -> Object:
         started = self._monotonic()
         code, received = "<error>", 0
@@ -182,6 +187,7 @@ class RestClient:
                 headers=headers,
                 body=body,
                 timeout=self._call_seconds if timeout is None else timeout,
+                before_send=before_send,
             )
             code, received = str(answer.status), len(answer.body)
         finally:

@@ -1,6 +1,6 @@
 """The way to an API server, as the rest of the package sees it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Protocol
@@ -8,6 +8,9 @@ from typing import Final, Protocol
 Query = Sequence[tuple[str, str]]
 
 NO_HEADERS: Final[Mapping[str, str]] = MappingProxyType({})
+
+BeforeSend = Callable[[float], None]
+"""Told how many seconds a call may still take, when all that is left to do is to send it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,13 @@ class Transport(Protocol):
         headers: Mapping[str, str] = NO_HEADERS,
         body: bytes | None = None,
         timeout: float,
+        before_send: BeforeSend | None = None,
     ) -> RawResponse:
-        """Send and read the whole answer within `timeout` seconds, all in all."""
+        """Send and read the whole answer within `timeout` seconds, all in all.
+
+        `before_send` is called when the connection stands and the request is built, right before
+        its first byte goes out; what it raises comes out of here, and nothing is sent.
+        """
         ...
 
     def stream(

@@ -2,22 +2,28 @@
 
 import socket
 import ssl
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from requests import PreparedRequest
+from requests import PreparedRequest, Response
 from requests.adapters import HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
-from urllib3.response import HTTPResponse
+from urllib3.response import BaseHTTPResponse, HTTPResponse
 from urllib3.util import Timeout
 
 from lldap.clock import Clock, Deadline
 from lldap.errors import ConnectionFailed
+from lldap.responsehead import PlainResponse
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
+
+BeforeSend = Callable[[float], None]
+"""Told how many seconds a call may still take, when all that is left to do is to send it."""
 
 IDLE_SECONDS = 3.0
 """lldap closes what was idle for 5 s: whether a write that meets that is done, nobody knows."""
@@ -52,6 +58,13 @@ class TimedSocket(socket.socket):
         self._arm()
         return super().send(data, flags)
 
+    def send_at_once(self, data: bytes) -> int:
+        """Send what there is room for, maybe nothing; the timeout must be 0."""
+        try:
+            return super().send(data)
+        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return 0
+
     def sendall(self, data: "ReadableBuffer", flags: int = 0) -> None:
         """Send all within what is left: the timeout of a plain socket's sendall is the whole's."""
         self._arm()
@@ -62,6 +75,12 @@ class TimedTlsSocket(TimedSocket, ssl.SSLSocket):
     """The same with TLS."""
 
 
+class CurrentCall(threading.local):
+    """What the call that this thread makes wants: urllib3 hands nothing of ours down."""
+
+    before_send: BeforeSend | None = None
+
+
 class TimedConnection(HTTPConnection):
     """One connection, used by one thread at a time.
 
@@ -69,10 +88,14 @@ class TimedConnection(HTTPConnection):
     that becomes a point in time, which also holds while headers and body drip in.
     """
 
+    response_class = PlainResponse
     sock: TimedSocket | None = None
 
-    def __init__(self, host: str, port: int, *, clock: Clock, **options: object) -> None:
+    def __init__(
+        self, host: str, port: int, *, clock: Clock, call: CurrentCall, **options: object
+    ) -> None:
         self._clock = clock
+        self._call = call
         self._used = clock.monotonic()
         self._deadline: Deadline | None = None
         self._held: list[bytes] | None = None
@@ -116,7 +139,25 @@ class TimedConnection(HTTPConnection):
             super().request(*args, **options)
         finally:
             self._held = None
-        self.send(b"".join(held))
+        self._begin(b"".join(held))
+
+    def _begin(self, data: bytes) -> None:
+        """Ask `before_send`, and send what the socket takes at once; the rest when it takes more.
+
+        Nothing in between may wait, be it for the interpreter: a process that is stopped there
+        sends when it goes on. A socket with a timeout would wait for room first.
+        """
+        if self.sock is None:
+            self.connect()
+        sock, deadline = self.sock, self._deadline
+        assert sock is not None
+        assert deadline is not None
+        sock.settimeout(0)
+        if self._call.before_send is not None:
+            self._call.before_send(max(deadline.left(), 0.0))
+        sent = sock.send_at_once(data)
+        if sent < len(data):
+            super().send(memoryview(data)[sent:])
 
     def send(self, data: Any) -> None:  # noqa: ANN401 - as the base class has it
         """Send, or hold until the request is whole."""
@@ -167,17 +208,32 @@ class Adapter(HTTPAdapter):
     proxies and passwords from the environment and ~/.netrc.
     """
 
-    def __init__(self, pool: Pool | TlsPool) -> None:
+    def __init__(self, pool: Pool | TlsPool, call: CurrentCall) -> None:
+        """`call` is that of the pool's connections."""
         self._pool = pool
+        self._call = call
         super().__init__()
 
-    def exchange(self, request: PreparedRequest, seconds: float) -> HTTPResponse:
+    def exchange(
+        self, request: PreparedRequest, seconds: float, before_send: BeforeSend | None
+    ) -> HTTPResponse:
         """Send `request`, read the headers of the answer; `seconds` is for the body too."""
         total = Timeout(total=seconds)
-        # The stubs do not know that requests passes urllib3's own Timeout on.
-        response = self.send(request, stream=True, timeout=total)  # type: ignore[arg-type]
+        self._call.before_send = before_send
+        try:
+            # The stubs do not know that requests passes urllib3's own Timeout on.
+            response = self.send(request, stream=True, timeout=total)  # type: ignore[arg-type]
+        finally:
+            self._call.before_send = None
         raw: HTTPResponse = response.raw
         return raw
+
+    def build_response(self, req: PreparedRequest, resp: BaseHTTPResponse) -> Response:
+        """Nothing but `raw`: no cookies, no guess of an encoding."""
+        del req
+        response = Response()
+        response.raw = resp
+        return response
 
     def init_poolmanager(self, *args: object, **kwargs: object) -> None:
         """There is one pool."""

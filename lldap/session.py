@@ -12,6 +12,7 @@ from lldap import graphql
 from lldap.classify import LOGIN, Asked, http_error
 from lldap.clock import Clock, Deadline
 from lldap.errors import Unavailable
+from lldap.http import BeforeSend
 from lldap.login import Credentials, Login, Logins
 from lldap.metrics import NOOP, Metrics
 from lldap.transport import Answer, Transport
@@ -56,7 +57,7 @@ class Session:
         *,
         clock: Clock,
         call_seconds: float,
-        before_write: Callable[[float], None] | None = None,
+        before_write: BeforeSend | None = None,
         metrics: Metrics = NOOP,
     ) -> None:
         self._transport = transport
@@ -133,8 +134,6 @@ class Session:
         return call.path != graphql.PATH and login.generation == self._refused_generation
 
     def _send(self, call: _Call, headers: Mapping[str, str], deadline: Deadline) -> Answer:
-        if call.write and self._before_write is not None:
-            self._before_write(max(deadline.left(), 0.0))
         seconds = deadline.left()
         if seconds <= 0:
             raise Unavailable(f"{call.asked.operation}: no time was left to send it")
@@ -145,6 +144,7 @@ class Session:
             body=call.body,
             timeout=seconds,
             max_bytes=call.max_bytes,
+            before_send=self._before_write if call.write else None,
         )
 
     def _log_in(self, generation: int, deadline: Deadline) -> Login:

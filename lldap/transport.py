@@ -15,7 +15,7 @@ from urllib3.response import BaseHTTPResponse
 
 from lldap.clock import Clock, Deadline
 from lldap.errors import AnswerTooLarge, OutcomeUnknown
-from lldap.http import Adapter, Pool, TlsPool, tls_context
+from lldap.http import Adapter, BeforeSend, CurrentCall, Pool, TlsPool, tls_context
 
 _Stamp = tuple[int, int, int] | None
 
@@ -41,12 +41,16 @@ class Transport(Protocol):
         body: bytes | None,
         timeout: float,
         max_bytes: int,
+        before_send: BeforeSend | None = None,
     ) -> Answer:
         """Send once, and never again by itself; follow no redirect.
 
         `timeout` is the whole call's: seconds until the last byte of the answer. Raises
         ConnectionFailed (surely not sent), OutcomeUnknown (sent, but no whole answer came) or
         AnswerTooLarge (a body of more than `max_bytes`).
+
+        `before_send` is called when the connection stands and the request is built, right before
+        its first byte goes out; what it raises comes out of here, and nothing is sent.
         """
 
 
@@ -85,13 +89,14 @@ class HttpTransport:
         body: bytes | None,
         timeout: float,
         max_bytes: int,
+        before_send: BeforeSend | None = None,
     ) -> Answer:
         """See Transport."""
         deadline = Deadline(self._clock, timeout)
         request = self._request(method, path, headers, body)
         adapter = self._current_adapter()
         try:
-            response = adapter.exchange(request, timeout)
+            response = adapter.exchange(request, timeout, before_send)
             return _read(response, max_bytes)
         except (RequestException, HTTPError, HTTPException, OSError):
             late = deadline.left() <= 0
@@ -142,11 +147,12 @@ class HttpTransport:
         return fresh or old
 
     def _new_adapter(self) -> Adapter:
-        url, size, clock = self._url, self._pool_size, self._clock
+        url, size, clock, call = self._url, self._pool_size, self._clock, CurrentCall()
         if not url.tls:
-            return Adapter(Pool(url.host, url.port, maxsize=size, clock=clock))
+            return Adapter(Pool(url.host, url.port, maxsize=size, clock=clock, call=call), call)
         tls = tls_context(self._ca_file)
-        return Adapter(TlsPool(url.host, url.port, maxsize=size, clock=clock, ssl_context=tls))
+        pool = TlsPool(url.host, url.port, maxsize=size, clock=clock, call=call, ssl_context=tls)
+        return Adapter(pool, call)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from urllib3 import HTTPHeaderDict
 
 from informers.errors import StreamClosed
-from informers.transport import NO_HEADERS, Query, RawResponse
+from informers.transport import NO_HEADERS, BeforeSend, Query, RawResponse
 from sandbox.apiserver.app import ApiServer
 from sandbox.apiserver.messages import Request, Response, Stream, response_headers
 
@@ -82,9 +82,11 @@ class InProcessTransport:
         headers: Mapping[str, str] = NO_HEADERS,
         body: bytes | None = None,
         timeout: float,
+        before_send: BeforeSend | None = None,
     ) -> RawResponse:
         """Answer at once, whatever `timeout` says."""
-        del timeout
+        if before_send is not None:
+            before_send(timeout)
         call = self._call(method, path, query, headers, body or b"")
         answer = self._send(call)
         if isinstance(answer, RawResponse):

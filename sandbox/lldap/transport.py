@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from lldap.errors import AnswerTooLarge, ConnectionFailed, OutcomeUnknown
+from lldap.http import BeforeSend
 from lldap.transport import Answer
 from sandbox.lldap.exchange import Call
 from sandbox.lldap.faults import ConnectionLostError
@@ -25,8 +26,11 @@ class InProcessTransport:
         body: bytes | None,
         timeout: float,
         max_bytes: int,
+        before_send: BeforeSend | None = None,
     ) -> Answer:
         """Send once. A hook that lets more than `timeout` pass makes the outcome unknown."""
+        if before_send is not None:
+            before_send(timeout)
         monotonic = self._lldap.clock.monotonic
         begun = monotonic()
         lowered = {name.lower(): value for name, value in headers.items()}

@@ -1,6 +1,7 @@
 """From a configuration to a process: what is connected to what, and nothing begins by itself."""
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ from controller.harness.resource import Resource
 from controller.redaction import REDACTED, Redactor
 from controller.run import Assembly
 from controller.stop import Stop
-from informers import ConnectionFailed
 from lldap import ConnectionFailed as LldapConnectionFailed
+from tests.informers.rawserver import RawServer, serve
 
 PASSWORD = "a password that nobody sees"
+ANSWER = b'{"metadata": {"uid": "u", "resourceVersion": "2"}}'
 
 
 @pytest.fixture
@@ -83,30 +85,48 @@ def test_nothing_begins_and_nothing_is_asked_when_a_process_is_put_together(
     assert manager.liveness()["threads"]() is None
 
 
+@pytest.fixture
+def server(environ: dict[str, str]) -> Iterator[RawServer]:
+    """An API server that answers the same to everything; `environ` leads there."""
+    with RawServer(serve(lambda peer: peer.answer(ANSWER))) as server:
+        kubeconfig = Path(environ["KUBECONFIG"])
+        kubeconfig.write_text(kubeconfig.read_text().replace("http://127.0.0.1:1", server.url))
+        yield server
+
+
+def requests_of(server: RawServer) -> list[str]:
+    return [first.split("?")[0] for first, _, _ in server.requests]
+
+
 def test_no_write_passes_the_fence_of_a_replica_that_does_not_lead(
-    environ: dict[str, str],
+    environ: dict[str, str], server: RawServer
 ) -> None:
     made = assembly(environ)
     operator = made._operator("cluster-1", ObjectEvents(NoRecorder()))
-    instance = operator.instance
+    kube = operator.instance.kube
     with pytest.raises(NotLeader):
-        instance.kube.apply_status(USER, {})
+        kube.apply_status(USER, {})
     assert operator._parts.session._before_write == made._elector.fence
-    with pytest.raises(ConnectionFailed):
-        instance.kube.namespace("lldap-operator")  # reading is free
-    with pytest.raises(ConnectionFailed):
-        made._unfenced.post("/apis/events.k8s.io/v1/namespaces/x/events", {})
+    assert requests_of(server) == []
+    kube.namespace("lldap-operator")  # reading is free
+    made._unfenced.post("/apis/events.k8s.io/v1/namespaces/x/events", {})
+    assert [each.split(" ")[0] for each in requests_of(server)] == ["GET", "POST"]
+    made._api.close()
 
 
-def test_without_an_election_writes_pass_from_the_first_step_on(environ: dict[str, str]) -> None:
+def test_without_an_election_writes_pass_from_the_first_step_on(
+    environ: dict[str, str], server: RawServer
+) -> None:
     made = assembly({**environ, "LEADER_ELECT": "false"})
-    instance = made._operator("cluster-1", ObjectEvents(NoRecorder())).instance
+    kube = made._operator("cluster-1", ObjectEvents(NoRecorder())).instance.kube
     assert isinstance(made._elector, NoElection)
     with pytest.raises(NotLeader):
-        instance.kube.apply_status(USER, {})
+        kube.apply_status(USER, {})
+    assert requests_of(server) == []
     made._elector.step()
-    with pytest.raises(ConnectionFailed):
-        instance.kube.apply_status(USER, {})
+    kube.apply_status(USER, {})
+    assert [each.split(" ")[0] for each in requests_of(server)] == ["PATCH"]
+    made._api.close()
 
 
 def test_the_password_is_kept_out_of_the_log_from_its_first_use_on(

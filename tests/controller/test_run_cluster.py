@@ -10,7 +10,7 @@ from controller.cluster import ClusterId, api_client
 from controller.configuration.config import ConfigError
 from controller.loop import FOREVER
 from informers import ConnectionFailed, RawResponse, RestClient
-from informers.transport import NO_HEADERS, Query, RawStream, Transport
+from informers.transport import NO_HEADERS, BeforeSend, Query, RawStream, Transport
 
 
 class Scripted:
@@ -29,7 +29,10 @@ class Scripted:
         headers: object = NO_HEADERS,
         body: bytes | None = None,
         timeout: float,
+        before_send: BeforeSend | None = None,
     ) -> RawResponse:
+        if before_send is not None:
+            before_send(timeout)
         self.paths.append(path)
         answer = self._answers.pop(0)
         if isinstance(answer, Exception):

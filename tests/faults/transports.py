@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from informers import ConnectionFailed
-from informers.transport import NO_HEADERS, Query, RawResponse, RawStream
+from informers.transport import NO_HEADERS, BeforeSend, Query, RawResponse, RawStream
 from sandbox.apiserver.app import ApiServer
 from sandbox.apiserver.transport import InProcessTransport
 from sandbox.lldap.exchange import Call, Response
@@ -82,10 +82,17 @@ class FaultyApiTransport(InProcessTransport):
         headers: Mapping[str, str] = NO_HEADERS,
         body: bytes | None = None,
         timeout: float,
+        before_send: BeforeSend | None = None,
     ) -> RawResponse:
         def forward(asked: Query = query) -> RawResponse:
             return super(FaultyApiTransport, self).request(
-                method, path, query=asked, headers=headers, body=body, timeout=timeout
+                method,
+                path,
+                query=asked,
+                headers=headers,
+                body=body,
+                timeout=timeout,
+                before_send=before_send,
             )
 
         last = path.rpartition("/")[2]

@@ -14,7 +14,7 @@ from informers import (
     RestClient,
     StatusError,
 )
-from informers.transport import NO_HEADERS, Query
+from informers.transport import NO_HEADERS, BeforeSend, Query
 
 NOW = datetime.datetime(2030, 1, 1, 12, tzinfo=datetime.UTC)
 
@@ -63,7 +63,10 @@ class FakeTransport:
         headers: Mapping[str, str] = NO_HEADERS,
         body: bytes | None = None,
         timeout: float,
+        before_send: BeforeSend | None = None,
     ) -> RawResponse:
+        if before_send is not None:
+            before_send(timeout)
         self.asked = {
             "method": method,
             "path": path,

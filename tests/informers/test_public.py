@@ -5,7 +5,7 @@ import inspect
 import informers
 
 PROMISED = {
-    *("ApiClientTransport", "BeforeWrite", "PatchType", "RawResponse", "RawStream", "RestClient"),
+    *("ApiClientTransport", "BeforeSend", "PatchType", "RawResponse", "RawStream", "RestClient"),
     *("RestMetrics", "Transport"),
     *("AnswerTooLarge", "ApiFailure", "ConnectionFailed", "DeadlineExceeded", "EndOfStream"),
     *("GarbledStream", "StatusError", "StatusKind", "StreamClosed", "UnexpectedAnswer"),

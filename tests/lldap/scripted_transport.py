@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from lldap import Answer
+from lldap.http import BeforeSend
 
 LOGIN = "/auth/simple/login"
 GRAPHQL = "/api/graphql"
@@ -75,7 +76,10 @@ class ScriptedTransport:
         body: bytes | None,
         timeout: float,
         max_bytes: int,
+        before_send: BeforeSend | None = None,
     ) -> Answer:
+        if before_send is not None:
+            before_send(timeout)
         sent = Sent(method, path, dict(headers), body or b"", timeout, max_bytes)
         with self._lock:
             self.sent.append(sent)

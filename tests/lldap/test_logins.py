@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from lldap import Answer, ConnectionFailed, LoginRefused, Unavailable
+from lldap.http import BeforeSend
 from tests.lldap.crowd import Crowd, wait_until
 from tests.lldap.scripted_transport import (
     LOGIN,
@@ -38,11 +39,18 @@ class SlowLogins(ScriptedTransport):
         body: bytes | None,
         timeout: float,
         max_bytes: int,
+        before_send: BeforeSend | None = None,
     ) -> Answer:
         if path == LOGIN:
             wait_until(lambda: self._clock.waiters >= self.crowd - 1)
         return super().send(
-            method, path, headers=headers, body=body, timeout=timeout, max_bytes=max_bytes
+            method,
+            path,
+            headers=headers,
+            body=body,
+            timeout=timeout,
+            max_bytes=max_bytes,
+            before_send=before_send,
         )
 
 

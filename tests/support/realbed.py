@@ -16,7 +16,7 @@ from typing import Any, Self
 from controller.api import KINDS
 from controller.operator import Operator
 from informers import ApiClientTransport, Reflector, RestClient, StatusError, StatusKind
-from informers.transport import NO_HEADERS, Query, RawResponse
+from informers.transport import NO_HEADERS, BeforeSend, Query, RawResponse
 from sandbox.apiserver.transport import Answered, Call
 from sandbox.controlplane import ControlPlane, User
 from sandbox.lldap.opaque import cheap_stretching
@@ -68,6 +68,7 @@ class RecordingTransport:
         headers: Mapping[str, str] = NO_HEADERS,
         body: bytes | None = None,
         timeout: float,
+        before_send: BeforeSend | None = None,
     ) -> RawResponse:
         call = Call(method, path, dict(query), dict(headers), body or b"", self._user)
         status = 0
@@ -75,7 +76,13 @@ class RecordingTransport:
             answer = self.before(call)
             if answer is None:
                 answer = self._transport.request(
-                    method, path, query=query, headers=headers, body=body, timeout=timeout
+                    method,
+                    path,
+                    query=query,
+                    headers=headers,
+                    body=body,
+                    timeout=timeout,
+                    before_send=before_send,
                 )
             status = answer.status
             self.after(call, status)

@@ -15,7 +15,7 @@ from controller.events.eventseries import ObjectReference
 from controller.events.recorder import EventRecorder
 from controller.metrics.metrics import Metrics
 from informers import RawResponse, RawStream, RestClient
-from informers.transport import NO_HEADERS, Query
+from informers.transport import NO_HEADERS, BeforeSend, Query
 from sandbox.controlplane import ControlPlane
 from tests.controller.test_recorder import reference
 from tests.support.envtest import Api
@@ -39,7 +39,10 @@ class SessionTransport:
         headers: Mapping[str, str] = NO_HEADERS,
         body: bytes | None = None,
         timeout: float,
+        before_send: BeforeSend | None = None,
     ) -> RawResponse:
+        if before_send is not None:
+            before_send(timeout)
         answer = self._session.request(
             method,
             self._url + path,

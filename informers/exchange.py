@@ -1,0 +1,151 @@
+"""A request as bytes, and the whole answer to it.
+
+http.client hands the head of every answer to Python's e-mail parser, and urllib3 copies what comes
+out of it: that is most of what a small call costs. A head with nothing odd about it is read here;
+any other, and any body that does not say how long it is, is left to them.
+"""
+
+import http.client
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import urllib3
+
+from informers.connection import TimedConnection
+from informers.errors import AnswerTooLarge, ConnectionFailed
+from informers.transport import BeforeSend, RawResponse
+
+PIECE_BYTES: Final = 4 * 1024 * 1024
+
+_STATUS: Final = re.compile(rb"HTTP/1\.1 ([2-5]\d\d)[ \r]")
+_FIELD: Final = re.compile(r"[\w!#$%&'*+.^`|~-]+:[^\0\r\n]*", re.ASCII)
+_TARGET: Final = re.compile(r"[!-~]+")
+_ODD: Final = frozenset({"transfer-encoding", "content-encoding", "connection", "trailer"})
+_WITHOUT_BODY: Final = frozenset({204, 304})
+
+
+class Headers(Mapping[str, str]):
+    """The header fields of an answer. Names in any case; of a repeated one, all values."""
+
+    def __init__(self, fields: Iterable[tuple[str, str]]) -> None:
+        self._fields: dict[str, str] = {}
+        for name, value in fields:
+            lower = name.lower()
+            held = self._fields.get(lower)
+            self._fields[lower] = value if held is None else f"{held}, {value}"
+
+    def __getitem__(self, name: str) -> str:
+        return self._fields[name.lower()]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A plain head: `size` bytes of it, then `length` bytes of body, and the connection stays."""
+
+    status: int
+    headers: Headers
+    size: int
+    length: int
+
+
+def plain_head(data: bytes) -> Head | None:
+    """The head that `data` begins with; None if it is not whole, or if anything is odd about it."""
+    end = data.find(b"\r\n\r\n")
+    status = _STATUS.match(data)
+    if end < 0 or status is None or int(status[1]) in _WITHOUT_BODY:
+        return None
+    fields = data[:end].decode("latin-1").split("\r\n")[1:]
+    if not all(map(_FIELD.fullmatch, fields)):
+        return None
+    parted = (field.partition(":") for field in fields)
+    headers = Headers((name, value.strip(" \t")) for name, _, value in parted)
+    length = headers.get("content-length", "")
+    if not (length.isascii() and length.isdigit()) or not _ODD.isdisjoint(headers):
+        return None
+    return Head(int(status[1]), headers, end + 4, int(length))
+
+
+def request_bytes(
+    method: str, target: str, headers: Mapping[str, str], body: bytes | None
+) -> bytes:
+    """One request. Raises ConnectionFailed for what no request can hold; it quotes nothing."""
+    fields = [f"{name}: {value}" for name, value in headers.items()]
+    if body is not None or method not in {"GET", "DELETE"}:
+        fields.append(f"Content-Length: {len(body or b'')}")
+    if not _TARGET.fullmatch(target) or not all(map(_FIELD.fullmatch, fields)):
+        raise ConnectionFailed("the request holds characters that HTTP cannot", sent=False)
+    head = "\r\n".join((f"{method} {target} HTTP/1.1", *fields, "\r\n"))
+    return head.encode("latin-1") + (body or b"")
+
+
+def exchange(
+    connection: TimedConnection,
+    method: str,
+    request: bytes,
+    *,
+    max_bytes: int,
+    before_send: BeforeSend | None,
+) -> RawResponse:
+    """Send `request` over a connection that stands, and read the whole answer.
+
+    A connection that cannot be used again is closed then, as it is after any error. Raises
+    CALL_ERRORS, AnswerTooLarge and what `before_send` raises.
+    """
+    try:
+        connection.begin(request, before_send)
+        response = connection.response_class(connection.sock, method=method)
+        with response:
+            return _whole(connection, response, max_bytes)
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _whole(
+    connection: TimedConnection, response: http.client.HTTPResponse, max_bytes: int
+) -> RawResponse:
+    there = response.fp.peek(1)
+    head = plain_head(there)
+    if head is None:
+        return _odd(connection, response, max_bytes)
+    if head.length > max_bytes:
+        raise _too_large(max_bytes)
+    if len(there) > head.size + head.length:  # whose answer the rest would be, nobody knows
+        connection.close()
+    response.fp.read(head.size)
+    body = response.fp.read(head.length)
+    if len(body) < head.length:
+        raise http.client.IncompleteRead(body, head.length - len(body))
+    return RawResponse(head.status, head.headers, body)
+
+
+def _odd(
+    connection: TimedConnection, response: http.client.HTTPResponse, max_bytes: int
+) -> RawResponse:
+    """An answer in pieces, packed, without a body, or the last one of its connection."""
+    response.begin()
+    headers = Headers(response.headers.items())
+    wrapped = urllib3.HTTPResponse(
+        response, headers=headers, status=response.status, preload_content=False
+    )
+    pieces, size = [], 0
+    while piece := wrapped.read(PIECE_BYTES):
+        pieces.append(piece)
+        size += len(piece)
+        if size > max_bytes:
+            raise _too_large(max_bytes)
+    if response.will_close:
+        connection.close()
+    return RawResponse(response.status, headers, b"".join(pieces))
+
+
+def _too_large(max_bytes: int) -> AnswerTooLarge:
+    return AnswerTooLarge(f"the answer is longer than {max_bytes} bytes")
