@@ -198,6 +198,7 @@ class Manager:
 
     def _start_workers(self, operator: Operator) -> None:
         operator.compare_all()
+        operator.pool.workers(self._process.workers)
         for number in range(self._process.workers):
             self._workers.run(f"worker-{number}", operator.pool.step)
         _LOG.info("working")

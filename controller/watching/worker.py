@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from controller.clock import Clock
 from controller.harness.outcome import Result
+from controller.watching.background import BackgroundLimit, is_urgent
 from workqueue import Item, RateLimitingQueue
 
 _LOG = logging.getLogger("controller.watching.worker")
@@ -45,8 +46,9 @@ def settle(queue: RateLimitingQueue[str], item: Item[str], result: Result) -> No
 class WorkerPool:
     """Serves the queues fairly: highest priority first, equals in turn.
 
-    It is busy from the first key that is taken until nothing is ready and no worker has a key.
-    `add`, `rest_with`: before the first step. Everything else: any thread.
+    Keys that nobody waits for get a part of the workers only: see BackgroundLimit. It is busy from
+    the first key that is taken until nothing is ready and no worker has a key. `add`, `rest_with`
+    and `workers`: before the first step. Everything else: any thread.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -57,6 +59,8 @@ class WorkerPool:
         self._turn = 0
         self._events = 0  # counts wake-ups: one between looking and waiting is not missed
         self._working = 0  # workers that have a key
+        self._limit = BackgroundLimit(clock)
+        self._waited: set[int] = set()  # threads that have taken no key since they waited
         self._busy = False
         self._stopping = False
 
@@ -67,6 +71,10 @@ class WorkerPool:
     def rest_with(self, rested: Callable[[], None]) -> None:
         """Call `rested`, in a worker's thread, whenever the pool is busy no more."""
         self._rested = rested
+
+    def workers(self, count: int) -> None:
+        """So many threads will call `step`."""
+        self._limit.workers = count
 
     @property
     def busy(self) -> bool:
@@ -119,10 +127,14 @@ class WorkerPool:
             heads = [(head, c) for c in order if (head := c.queue.head()) is not None]
             if not heads:
                 return None
-            controller = max(heads, key=_priority)[1]  # of equals the first, and so in turn
+            # Of equals the first, and so in turn.
+            priority, controller = max(heads, key=_priority)
+            if not self._begin(priority):
+                return None
             item = controller.queue.try_get()
+            if item is None or is_urgent(item.priority) != is_urgent(priority):
+                self._correct(priority, item)
             if item is not None:
-                self._begin()
                 return controller, item
 
     def _in_turn(self) -> list[Controller]:
@@ -134,15 +146,32 @@ class WorkerPool:
             turn = self._turn
         return self._controllers[turn:] + self._controllers[:turn]
 
-    def _begin(self) -> None:
-        """Whoever goes to work lets another worker wait for the next delayed key.
+    def _begin(self, priority: int) -> bool:
+        """Go to work on a key of that priority; False if background work has enough workers.
 
-        So of those who wait there is always one that wakes for it, though `wake` tells only one.
+        Who has waited lets another worker wait for the next delayed key: so of those who wait
+        there is always one that wakes for it, though `wake` tells only one.
         """
+        me = threading.get_ident()
         with self._condition:
+            if not self._limit.admits(priority):
+                return False
+            self._limit.begin(priority)
             self._working += 1
             self._busy = True
-            self._condition.notify()
+            if me in self._waited:
+                self._waited.discard(me)
+                self._condition.notify()
+            return True
+
+    def _correct(self, priority: int, item: Item[str] | None) -> None:
+        """Others were faster: the key of that priority was gone, or this is another one."""
+        with self._condition:
+            self._limit.end(priority)
+            if item is None:
+                self._working -= 1
+            else:
+                self._limit.begin(item.priority)
 
     def _rest(self, seen: int) -> None:
         """Nothing was ready: unless somebody works, or more came since, the pool is at rest."""
@@ -155,9 +184,13 @@ class WorkerPool:
 
     def _wait(self, seen: int) -> None:
         due = self.next_due()
+        refused = any(c.queue.head() is not None for c in self._controllers)
         with self._condition:
+            self._waited.add(threading.get_ident())
             if self._events == seen and not self._stopping:
-                self._clock.wait(self._condition, IDLE_SECONDS if due is None else due)
+                again = self._limit.more_in() if refused else None
+                seconds = [end for end in (due, again) if end is not None]
+                self._clock.wait(self._condition, min(seconds, default=IDLE_SECONDS))
 
     def _work(self, controller: Controller, item: Item[str]) -> None:
         try:
@@ -166,6 +199,7 @@ class WorkerPool:
             controller.queue.done(item.key)
             with self._condition:
                 self._working -= 1
+                self._limit.end(item.priority)
 
     def _reconcile(self, controller: Controller, key: str) -> Result:
         try:
