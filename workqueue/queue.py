@@ -90,8 +90,7 @@ class Queue(Generic[K]):
             now = self._clock.monotonic()
             moved = self._move_due_locked(now)
             taken = self._take_locked(now)
-        if moved:
-            self._call_wake(moved)
+        self._call_wake(moved)
         return self._hand_out(taken) if taken else None
 
     def get(self, timeout: float | None = None) -> Item[K] | None:
@@ -112,8 +111,7 @@ class Queue(Generic[K]):
                 if deadline is not None and now >= deadline:
                     return None
                 now = self._wait_locked(now, deadline)
-        if moved:
-            self._call_wake(moved)
+        self._call_wake(moved)
         return self._hand_out(taken)
 
     def done(self, key: K) -> None:
@@ -171,8 +169,7 @@ class Queue(Generic[K]):
         with self._lock:
             moved = self._move_due_locked(self._clock.monotonic())
             priority = self._ready.head()
-        if moved:
-            self._call_wake(moved)
+        self._call_wake(moved)
         return priority
 
     def __len__(self) -> int:
@@ -180,8 +177,7 @@ class Queue(Generic[K]):
         with self._lock:
             moved = self._move_due_locked(self._clock.monotonic())
             length = len(self._ready)
-        if moved:
-            self._call_wake(moved)
+        self._call_wake(moved)
         return length
 
     def idle(self) -> bool:
@@ -195,8 +191,7 @@ class Queue(Generic[K]):
             now = self._clock.monotonic()
             moved = self._move_due_locked(now)
             stats = self._stats_locked(now)
-        if moved:
-            self._call_wake(moved)
+        self._call_wake(moved)
         return stats
 
     def _add_locked(self, key: K, priority: int, since: float | None = None) -> bool:
