@@ -5,7 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from controller.api import LLDAP_GROUP, LLDAP_MEMBERSHIP, LLDAP_USER, MARK_ATTRIBUTE
+from controller.api import (
+    LLDAP_ATTRIBUTE_SCHEMA,
+    LLDAP_GROUP,
+    LLDAP_MEMBERSHIP,
+    LLDAP_USER,
+    MARK_ATTRIBUTE,
+)
 from controller.configuration.values import Adoption
 from controller.ownership.mark import Invitation, Mark, mark_of, parse
 from lldap.names import BUILT_IN_GROUPS, group_key, user_key
@@ -345,6 +351,11 @@ class Rights:
             yield "the deletion means Retain"
         if any(name.lower() in row.attributes for row in rows):
             yield "somebody has a value of it"
+        for other in self._stores.objects(SCHEMA):
+            known = _can_inherit(other) and not self._bed.is_untold(LLDAP_ATTRIBUTE_SCHEMA, other)
+            another = other["metadata"]["uid"] != obj["metadata"]["uid"] and labelled(other)
+            if known and another and _shape(other) == _shape(obj):
+                yield f"{key_of(other)} declares it too"
 
 
 def _living(obj: Object) -> Iterator[str]:
@@ -354,6 +365,12 @@ def _living(obj: Object) -> Iterator[str]:
 
 def _can_inherit(obj: Object) -> bool:
     return not deleting(obj) and not annotated(obj, "dry-run") and not annotated(obj, "paused")
+
+
+def _shape(obj: Object) -> list[Any]:
+    spec = obj["spec"]
+    flags = [spec.get(flag, False) for flag in ("isList", "isVisible", "isEditable")]
+    return [spec["attributeName"].lower(), spec["attributeType"], spec["target"], *flags]
 
 
 def _inserted(attributes: list[Object]) -> dict[str, list[str]]:

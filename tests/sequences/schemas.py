@@ -19,19 +19,27 @@ KIND = "LldapAttributeSchema"
 ATTRIBUTES = st.sampled_from(("room", "ROOM", "size"))
 OBJECTS = st.sampled_from(("one", "two", "three"))
 NAMESPACES = st.sampled_from(("team-a", "team-b"))
-SPECS = st.fixed_dictionaries(
+_ANY = st.fixed_dictionaries(
     {
         "attributeName": ATTRIBUTES,
         "attributeType": st.sampled_from(("String", "String", "Integer", "DateTime", "JpegPhoto")),
-        "target": st.sampled_from(("User", "Group")),
+        "target": st.sampled_from(("User", "User", "Group")),
     },
     optional={
         "isList": st.booleans(),
         "isVisible": st.booleans(),
         "isEditable": st.booleans(),
-        "deletionPolicy": st.sampled_from(("Delete", "Retain")),
+        "deletionPolicy": st.sampled_from(("Delete", "Delete", "Retain")),
     },
 )
+ROOM = {
+    "attributeName": "room",
+    "attributeType": "String",
+    "target": "User",
+    "deletionPolicy": "Delete",
+}
+SPECS = st.one_of(st.just(ROOM), _ANY)  # often the same
+AT_ONCE = st.sampled_from((True, True, False))  # whether the operator works before what is next
 # Refused by the API server: a name that lldap or the operator has, or that is none; no enum's word.
 BAD = st.sampled_from(
     (
@@ -58,8 +66,11 @@ class Schemas(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.bed = FaultBed()
+        self.held: dict[tuple[str, str], str] = {}  # the uids of who had which attribute
         self.bed.directory.make_user("stranger")
-        self.bed.user("alice")
+        self.bed.schema("room", deletionPolicy="Delete")
+        self.bed.schema("size", target="Group", deletionPolicy="Delete")
+        self.bed.user("alice", attributes=[{"name": "room", "value": ["7"]}])
         self.bed.group("staff")
         self.bed.settle()
 
@@ -68,10 +79,12 @@ class Schemas(RuleBasedStateMachine):
 
     # --- what people do ------------------------------------------------------------------
 
-    @rule(key=OBJECTS, namespace=NAMESPACES, spec=SPECS)
-    def declare(self, key: str, namespace: str, spec: Spec) -> None:
+    @rule(key=OBJECTS, namespace=NAMESPACES, spec=SPECS, at_once=AT_ONCE)
+    def declare(self, key: str, namespace: str, spec: Spec, at_once: bool) -> None:
         """An object that is there takes no other shape: the API server refuses that."""
+        self.bed.clock.advance(1.0)  # of two of one second nobody knows which is the older
         self._apply(key, spec, namespace)
+        self._work(at_once)
 
     @rule(key=OBJECTS, wrong=BAD)
     def declare_nonsense(self, key: str, wrong: Spec) -> None:
@@ -101,10 +114,37 @@ class Schemas(RuleBasedStateMachine):
         self._apply(metadata["name"], {**spec, **data.draw(POLICIES)}, metadata["namespace"])
 
     @precondition(lambda self: self._all())
-    @rule(data=st.data())
-    def delete(self, data: st.DataObject) -> None:
+    @rule(data=st.data(), used=st.booleans(), at_once=AT_ONCE)
+    def delete(self, data: st.DataObject, used: bool, at_once: bool) -> None:
+        """Perhaps somebody has just set a value by hand, of which nobody knows."""
+        if used:
+            self.set_by_hand("room")
         metadata = self.chosen(data)["metadata"]
         self.bed.delete(KIND, metadata["name"], metadata["namespace"])
+        self._work(at_once)
+
+    def _work(self, at_once: bool) -> None:
+        if at_once:
+            self.bed.settle()
+            self._stays_with_its_holder()
+
+    def _stays_with_its_holder(self) -> None:
+        """Who has an attribute has it until it is deleted, whoever else declares it."""
+        living = {obj["metadata"]["uid"] for obj in self._all() if not deleting(obj)}
+        for key, uids in self._holders().items():
+            before = self.held.get(key)
+            assert before not in living or before in uids, (key, before)
+        self.held = {key: uids[0] for key, uids in self._holders().items()}
+
+    def _holders(self) -> dict[tuple[str, str], list[str]]:
+        """By target and name, the uids of the objects that are Ready."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for obj in self._all():
+            spec = obj["spec"]
+            if self.state(obj)[0] == READY:
+                key = (spec["target"], spec["attributeName"].lower())
+                found.setdefault(key, []).append(obj["metadata"]["uid"])
+        return found
 
     def chosen(self, data: st.DataObject) -> Object:
         found = sorted(self._all(), key=lambda each: str(each["metadata"]["uid"]))
@@ -113,12 +153,14 @@ class Schemas(RuleBasedStateMachine):
     @rule(
         kind=st.sampled_from(("LldapUser", "LldapGroup")),
         names=st.lists(ATTRIBUTES, max_size=2, unique_by=str.lower),
+        at_once=AT_ONCE,
     )
-    def use(self, kind: str, names: list[str]) -> None:
+    def use(self, kind: str, names: list[str], at_once: bool) -> None:
         """An object names attributes, whether they are there or not."""
         values = [{"name": name, "value": ["7"]} for name in names]
         make: Any = self.bed.user if kind == "LldapUser" else self.bed.group
         make("alice" if kind == "LldapUser" else "staff", attributes=values)
+        self._work(at_once)
 
     # --- what happens behind everybody's back ----------------------------------------------
 
@@ -179,13 +221,7 @@ class Schemas(RuleBasedStateMachine):
                 assert wrong or reason == "Conflict", (obj, reason)
 
     def each_attribute_has_one_holder_at_most(self) -> None:
-        holders: dict[tuple[str, str], list[str]] = {}
-        for obj in self._all():
-            spec = obj["spec"]
-            if self.state(obj)[0] == READY:
-                key = (spec["target"], spec["attributeName"].lower())
-                holders.setdefault(key, []).append(obj["metadata"]["name"])
-        assert all(len(names) == 1 for names in holders.values()), holders
+        assert all(len(uids) == 1 for uids in self._holders().values()), self._holders()
 
     def state(self, obj: Object) -> tuple[str, str]:
         metadata = obj["metadata"]

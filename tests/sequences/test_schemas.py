@@ -5,8 +5,8 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.sequences.schemas import Schemas
 
 SHORT = settings(
-    max_examples=25,
-    stateful_step_count=20,
+    max_examples=40,
+    stateful_step_count=25,
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
