@@ -24,7 +24,7 @@ def main() -> int:
     given = _arguments()
     seed = given.seed if given.seed is not None else random.SystemRandom().randrange(10**6)
     if given.learn or not (BUILD / "coverage").exists():
-        learn(ROOT, BUILD, given.tests)
+        learn(ROOT, BUILD, given.tests, given.marks)
     drawn = _drawn(seed, given.count, given.files)
     print(f"seed {seed}: {len(drawn)} mutants", flush=True)
     begun = time.monotonic()
@@ -97,6 +97,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--files", nargs="*", default=[], help="only files that begin so")
     parser.add_argument("--learn", action="store_true", help="run the tests for coverage again")
     parser.add_argument("--tests", nargs="*", default=["tests"], help="which tests, with --learn")
+    parser.add_argument("--marks", default="not envtest", help="of the tests, with --learn")
     parser.add_argument("--budget", type=float, default=20.0, help="seconds of tests a mutant")
     parser.add_argument("--jobs", type=int, default=2)
     return parser.parse_args()

@@ -10,14 +10,14 @@ from pathlib import Path
 from coverage import CoverageData
 
 
-def learn(root: Path, folder: Path, tests: Sequence[str]) -> None:
+def learn(root: Path, folder: Path, tests: Sequence[str], marks: str = "not envtest") -> None:
     """Run these tests once, each line with the tests that ran it, into `folder`.
 
     A test that fails by itself is left out: it would notice every mutant. Raises RuntimeError if
     the tests cannot be run.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-m", "not envtest", *tests]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-m", marks, *tests]
     command += ["--cov", "--cov-context=test", "--cov-report=", f"--junitxml={folder}/times.xml"]
     environment = {**os.environ, "COVERAGE_FILE": str(folder / "coverage")}
     ran = subprocess.run(command, cwd=root, env=environment, check=False)
