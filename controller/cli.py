@@ -13,6 +13,7 @@ from controller.configuration.config import ConfigError, add_flags, load
 from controller.configuration.variable import detect
 from controller.doctor.doctor import add_doctor, run_doctor
 from controller.log import configure
+from controller.memory import give_back_large_buffers
 from controller.migrate.commands import Console, add_commands
 from controller.redaction import Redactor
 from controller.release.release import add_release, run_release
@@ -103,6 +104,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(arguments: argparse.Namespace, detected: Mapping[str, str]) -> int:
+    give_back_large_buffers()
     gc.freeze()  # what was imported stays
     gc.set_threshold(*GC_THRESHOLDS)
     stop = Stop()
