@@ -86,10 +86,12 @@ class KindHandler:
 
     def on_update(self, old: Object, new: Object) -> None:
         """See informers.Handler."""
-        priority = self._priority(old, new)
+        asks = _asked(old) != _asked(new)
+        priority = self._priority(old, new, asks=asks)
         if priority is not None and not self._is_foreign(new):
             self._enqueue(self._kind.kind, _key(new), priority)
-        self._enqueue_affected(_key(new), self._view(old), self._view(new))
+        if asks or self._shows_others(old) != self._shows_others(new):
+            self._enqueue_affected(_key(new), self._view(old), self._view(new))
 
     def on_delete(self, obj: Object, final_state_unknown: bool) -> None:
         """See informers.Handler. Nothing in lldap is deleted on this word."""
@@ -103,14 +105,14 @@ class KindHandler:
     def _is_foreign(self, obj: Object) -> bool:
         return service(Resource(obj), self._instance) is Service.FOREIGN
 
-    def _priority(self, old: Object, new: Object) -> int | None:
+    def _priority(self, old: Object, new: Object, *, asks: bool) -> int | None:
         """How soon the object itself is looked at; None: it need not be.
 
         A list may show a person's change and our own later write as one: so the change counts
         even if the version is ours.
         """
         echo = self._own_writes.is_echo(new)
-        if _asked(old) != _asked(new):
+        if asks:
             return PRIORITY_CHANGED
         if echo or _written(old) == _written(new):
             return None
@@ -138,6 +140,10 @@ class KindHandler:
             return (is_ready(obj),)
         uuid = (obj.get("status") or {}).get("uuid")
         return (uuid, _annotation(obj, BUILT_IN_ANNOTATION))
+
+    def _shows_others(self, obj: Object) -> tuple[object, ...]:
+        """What a view is made of beside `_asked`: most echoes change neither, and end there."""
+        return (*self._identity(obj), (obj.get("status") or {}).get("instance"))
 
     def _enqueue_affected(self, key: str, old: _View, new: _View) -> None:
         if old == new:

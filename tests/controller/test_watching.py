@@ -15,7 +15,7 @@ from controller.api import (
     PAUSED_ANNOTATION,
     RECONCILE_AT_ANNOTATION,
 )
-from controller.watching.watching import PRIORITY_CHANGED, PRIORITY_LISTED
+from controller.watching.watching import PRIORITY_CHANGED, PRIORITY_LISTED, KindHandler
 from tests.support.watched import Watched, new, ready
 
 NOW = "2030-01-01T00:00:00Z"
@@ -83,6 +83,25 @@ def test_I01_our_own_write_makes_no_work(watched: Watched, parts: dict[str, Any]
     watched.told()
     watched.change(LLDAP_USER, alice, echo=True, **parts)
     assert watched.told() == {}
+
+
+def test_our_own_write_is_over_before_anybody_asks_whom_it_concerns(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    views: list[Any] = []
+    real = KindHandler._view
+
+    def view(handler: KindHandler, obj: Any, **named: Any) -> Any:
+        views.append(obj)
+        return real(handler, obj, **named)
+
+    alice = watched.user("alice")
+    monkeypatch.setattr(KindHandler, "_view", view)
+    finalizers = {"finalizers": ["lldap-operator.lukidoescode.com/user"]}
+    alice = watched.change(LLDAP_USER, alice, echo=True, metadata=finalizers)
+    assert views == []
+    watched.change(LLDAP_USER, alice, echo=True, status={"uuid": "another account"})
+    assert len(views) == 2, "who refers to it has to know"
 
 
 NOTHING: dict[str, dict[str, Any]] = {
