@@ -45,6 +45,14 @@ class Kube:
         """One of our objects as it is now, not as the lister has it."""
         return _whole(self._rest.get(self.path(kind, namespace, name)))
 
+    def objects(self, kind: str, namespace: str) -> list[Object]:
+        """All objects of one of our kinds in a namespace as they are now: many bytes."""
+        answer = self._rest.get(self.path(kind, namespace))
+        items = answer.get("items")
+        if not isinstance(items, list):
+            raise UnexpectedAnswer("the answer is no list of objects")
+        return [{**_whole(item), "kind": kind} for item in items]
+
     def apply_status(self, resource: Resource, status: Object | None) -> Object:
         """Apply the whole of our status; None gives all of it back.
 

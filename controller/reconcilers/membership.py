@@ -17,7 +17,7 @@ from controller.reconcilers.edge import Edge
 from controller.reconcilers.resolver import Resolver
 from controller.reconcilers.virtualgroups import is_built_in
 from controller.watching.cache import in_dry_run
-from controller.watching.indexes import pair
+from controller.watching.indexes import TARGET, indexes, pair
 from lldap import LldapError, NotFound
 
 
@@ -213,8 +213,21 @@ class MembershipReconciler:
         """Another object that means the edge and can have it: it takes it over in place."""
         claim = pair(edge.user_id, group)
         rivals = self._instance.cache.claimants(LLDAP_MEMBERSHIP, claim)
+        if not resource.deleting:
+            rivals += self._claimants_unseen(resource.namespace, claim, {r.uid for r in rivals})
         others = [r for r in rivals if r.uid != resource.uid and self._resolver.means(r) == edge]
         return heir_of(self._instance, LLDAP_MEMBERSHIP, claim, others)
+
+    def _claimants_unseen(self, namespace: str, claim: str, seen: set[str]) -> list[Resource]:
+        """Who claims the edge too, by the API server itself: an object's ends are in its namespace.
+
+        That a name means another group came by the watch of groups, and the one of memberships may
+        be behind. The deletion of a membership comes after all that is older than it.
+        """
+        claims = indexes(LLDAP_MEMBERSHIP, self._instance.rules.instance)[TARGET]
+        objects = self._instance.kube.objects(LLDAP_MEMBERSHIP.kind, namespace)
+        found = [Resource(each) for each in objects if claim in claims(each)]
+        return [each for each in found if each.uid not in seen]
 
     def _is_protected(self, resource: Resource, edge: Edge, group: str) -> bool:
         rules = self._instance.rules

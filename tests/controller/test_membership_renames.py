@@ -52,6 +52,22 @@ def test_a_name_that_means_another_group_now_moves_the_edge() -> None:
     assert drift_of(bed, "LldapMembership") == (0, 0)
 
 
+def lists(bed: Bed) -> int:
+    """How often all memberships of the namespace were asked for; the watch lists other paths."""
+    calls = [answered.call for answered in bed.api_transport.calls]
+    return sum(c.path.endswith("/namespaces/team-a/lldapmemberships") for c in calls)
+
+
+def test_the_api_server_is_asked_who_has_the_former_edge_and_not_before_a_deletion() -> None:
+    bed = alice_in_team()
+    moved(bed)
+    assert lists(bed) == 1
+    bed.delete("LldapMembership", "alice-team")
+    bed.settle()
+    assert edges(bed) == set()
+    assert lists(bed) == 1
+
+
 def test_a_former_edge_that_another_object_stands_for_stays() -> None:
     bed = alice_in_team()
     group_named(bed, "team", "Crew")

@@ -93,6 +93,17 @@ def membership_means_another_group(bed: FaultBed) -> Iterator[None]:
 
 
 @workload(KIND)
+def membership_of_a_group_that_gives_its_name_away(bed: FaultBed) -> Iterator[None]:
+    """All at once: the group is renamed, a new one has its name, and who is in both is said."""
+    _ends(bed)
+    bed.membership("alice", "staff")
+    yield
+    bed.apply("LldapGroup", "staff", {"displayName": "people"})
+    bed.membership("alice", "people")
+    bed.apply("LldapGroup", "second", {"displayName": "staff"})
+
+
+@workload(KIND)
 def membership_handed_over(bed: FaultBed) -> Iterator[None]:
     _ends(bed)
     bed.membership("alice", "staff")
