@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from informers.events import Added, Notification, by_key, deletion, notifications, replacement
 from informers.indexer import Indexer
 from informers.listener import Registration
-from informers.objects import Object, key_of
+from informers.objects import Object, key_of, unchanged
 from informers.transform import Transform, compacted
 
 
@@ -56,19 +56,27 @@ class Processor:
             for registration in self._registrations:
                 registration.stop()
 
-    def replace(self, namespace: str, objects: list[Object]) -> None:
-        """`objects` are all that there is in `namespace`, or everywhere if it is "".
+    def receive(self, objects: list[Object]) -> list[Object]:
+        """What is kept of one page of a list, which is emptied.
 
-        The list is emptied, so that nothing of it is left but what is stored.
+        Of an object that is known as it is listed it is the known one: most of a list that comes
+        again is of those. Nobody else changes what this reflector lists.
         """
         listed = by_key([self._transform(obj) for obj in objects])
         objects.clear()
+        known = {
+            key: old
+            for key, obj in listed.items()
+            if (old := self._store.get(key)) is not None and unchanged(old, obj)
+        }
+        news = [key for key in listed if key not in known]
+        return [*known.values(), *compacted([listed.pop(key) for key in news])]
+
+    def replace(self, namespace: str, objects: list[Object]) -> None:
+        """`objects`, all of them received, are what there is in `namespace`; "" is everywhere."""
+        fresh = by_key(objects)
+        objects.clear()
         prefix = f"{namespace}/" if namespace else ""
-        # Nobody else changes what this reflector lists. Of an object that is known as it is
-        # listed, `replacement` keeps the known one: most of a list that comes again is of those.
-        known = self._store.snapshot(prefix)
-        news = [key for key, obj in listed.items() if notifications(known.get(key), obj)]
-        fresh = by_key(compacted([listed.pop(key) for key in news])) | listed
         with self._lock:
             initial = namespace in self._unlisted
             found = replacement(self._store.snapshot(prefix), fresh, initial=initial)
@@ -121,6 +129,10 @@ class Scope:
     def __init__(self, processor: Processor, namespace: str) -> None:
         self._processor = processor
         self._namespace = namespace
+
+    def receive(self, objects: list[Object]) -> list[Object]:
+        """See ReflectorTarget."""
+        return self._processor.receive(objects)
 
     def replace(self, objects: list[Object]) -> None:
         """See ReflectorTarget."""

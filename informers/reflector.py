@@ -47,8 +47,19 @@ POLL_SECONDS: Final = 0.05
 class ReflectorTarget(Protocol):
     """Where a reflector puts what it sees. Called in the reflector's thread."""
 
+    def receive(self, objects: list[Object]) -> list[Object]:
+        """One page of a list: what is to be kept of it until `replace` is given all of them.
+
+        The list is the target's, as that of `replace` is. Pages of a list that did not come to
+        its end are not mentioned again.
+        """
+        ...
+
     def replace(self, objects: list[Object]) -> None:
-        """All that there is now. The list is the target's: nobody else holds it or its objects."""
+        """All that there is now, as `receive` gave it back.
+
+        The list is the target's: nobody else holds it or its objects.
+        """
         ...
 
     def upsert(self, obj: Object) -> None:
@@ -84,8 +95,8 @@ class _Listing:
         """Pages only where they do not keep the server from answering out of its cache."""
         return PAGE_SIZE if not self.whole and (version in {"", "0"} or self.paged) else 0
 
-    def add(self, page: ListPage) -> None:
-        self.objects += page.items
+    def add(self, page: ListPage, received: list[Object]) -> None:
+        self.objects += received
         self.token = page.continue_token
         self.paged = self.paged or bool(self.token)
 
@@ -191,7 +202,7 @@ class Reflector:
             continued = bool(listing.token) and not listing.whole
             return self._react(list_reaction(error, continued=continued, latest=not version), error)
         self._heard()
-        listing.add(page)
+        listing.add(page, self._target.receive(page.items))
         listed_version = page.resource_version
         del page  # whoever stores the objects wants nobody else to hold them
         if not listing.token:

@@ -11,6 +11,7 @@ import pytest
 
 from informers import ListPage, Object, Reflector, SharedInformer
 from informers.listwatch import _page
+from informers.reflector import State
 from informers.transform import compacted
 from tests.informers.scripted import Recorder, ScriptedListWatch
 from tests.support.clock import FakeClock
@@ -137,6 +138,11 @@ def test_nobody_holds_a_list_when_its_target_has_let_go_of_it() -> None:
     seen: list[object] = []
 
     class Target:
+        def receive(self, objects: list[Object]) -> list[Object]:
+            received = objects[:]
+            objects.clear()
+            return received
+
         def replace(self, objects: list[Object]) -> None:
             ends = [weakref.ref(obj) for obj in objects]
             objects.clear()
@@ -157,10 +163,34 @@ def test_nobody_holds_a_list_when_its_target_has_let_go_of_it() -> None:
 
 def test_a_list_is_emptied_once_it_is_stored() -> None:
     informer = informer_of(ScriptedListWatch([]))
-    objects = [user(1), user(2)]
+    page = [user(1), user(2)]
+    objects = informer._processor.receive(page)
+    assert page == []
     informer._processor.replace("", objects)
     assert objects == []
     assert len(informer.store) == 2
+
+
+def test_a_page_is_let_go_before_the_next_one_is_asked_for() -> None:
+    """Of a list that comes again nothing is kept beside what is known: else all is there twice."""
+    parsed: list[weakref.ref[Tracked]] = []
+    left: list[int] = []
+
+    class Source(ScriptedListWatch):
+        def list(self, resource_version: str, limit: int, continue_token: str) -> ListPage:
+            left.append(sum(end() is not None for end in parsed))
+            number = int(continue_token or 0)
+            page: list[Object] = [Tracked(user(number * 10 + each)) for each in range(10)]
+            parsed.extend(weakref.ref(obj) for obj in page if isinstance(obj, Tracked))
+            return ListPage(page, "9", str(number + 1) if number < 3 else "")
+
+    informer = informer_of(Source([]))
+    for _ in range(2):
+        while informer.reflectors[0].state is State.LISTING:
+            informer.reflectors[0].step()
+        informer.reflectors[0].state = State.LISTING
+        assert len(informer.lister.list()) == 40
+    assert left == [0] * 8
 
 
 def informer_of(source: ScriptedListWatch) -> SharedInformer:
