@@ -274,6 +274,20 @@ def test_a_dry_run_says_what_would_be_added_and_adds_nothing() -> None:
     assert edges(bed) == set()
 
 
+def test_a_dry_run_of_a_membership_that_is_there_says_that_nothing_would_be_done() -> None:
+    bed = Bed()
+    bed.user("alice")
+    bed.group("Team")
+    bed.settle()
+    Directory(bed).add("alice", "Team")
+    bed.start()
+    spec = {"userName": "alice", "groupName": "Team"}
+    bed.apply("LldapMembership", "m", spec, annotations=DRY_RUN)
+    bed.run(30)
+    assert bed.ready("LldapMembership", "m") == ("True", "DryRun")
+    assert "add" not in bed.message("LldapMembership", "m")
+
+
 def test_a_membership_in_dry_run_claims_nothing() -> None:
     bed = Bed()
     bed.user("alice")

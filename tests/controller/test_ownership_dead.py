@@ -3,8 +3,9 @@
 import pytest
 from urllib3 import HTTPHeaderDict
 
-from controller.api import INSTANCE_LABEL
+from controller.api import INSTANCE_LABEL, LLDAP_USER
 from controller.configuration.values import Adoption
+from controller.ownership.mark import Mark, parse
 from informers import DeadlineExceeded
 from informers.transport import RawResponse
 from sandbox.apiserver.transport import Call
@@ -69,6 +70,18 @@ def test_whom_a_dead_mark_names_comes_before_an_older_object(
     bed.settle()
     assert bed.ready("LldapUser", "alice", "team-b") == ("True", "Verified")
     assert bed.ready("LldapUser", "alice", "team-a") == ("False", "Conflict")
+
+
+def test_who_lives_by_the_api_servers_word_is_not_dead_though_no_informer_has_it(bed: Bed) -> None:
+    bed.settle()
+    bed.user("alice")  # and the watch does not tell of it yet
+    found = parse(mark(uid(bed, "LldapUser", "alice"), "alice"))
+    assert isinstance(found, Mark)
+    ownership = bed.operator.instance.ownership
+    assert ownership.seems_dead(LLDAP_USER, found)
+    assert not ownership.dead(LLDAP_USER, found)
+    bed.delete("LldapUser", "alice")
+    assert ownership.dead(LLDAP_USER, found)
 
 
 def test_the_api_server_is_asked_only_about_who_is_not_in_the_informer(

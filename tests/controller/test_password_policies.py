@@ -18,6 +18,7 @@ from tests.support.accounts import (
     with_password,
 )
 from tests.support.bed import Bed
+from tests.support.directory import Directory
 
 HERS = "a password of her own"
 RECORD = {"passwordHash", "passwordSecret", "passwordModifiedDate"}
@@ -149,4 +150,18 @@ def test_a_first_password_that_manage_could_not_set_is_set_by_initial_only(bed: 
     with_password(bed, policy="InitialOnly")
     bed.secret("pw", FIRST)
     bed.run(3)
+    assert can_log_in(bed)
+
+
+def test_an_account_that_is_made_anew_has_its_first_password_to_come(bed: Bed) -> None:
+    bed.secret("pw", FIRST)
+    bed.user("alice", passwordPolicy="Ignore")
+    bed.settle()
+    Directory(bed).delete_user("alice")
+    resync(bed)
+    assert registrations(bed) == 0
+    Directory(bed).delete_user("alice")
+    with_password(bed, policy="InitialOnly")
+    resync(bed)
+    assert registrations(bed) == 1
     assert can_log_in(bed)

@@ -44,6 +44,7 @@ class FaultBed(Bed):
     ) -> None:
         self.injector = Injector(self)
         self.crashes = 0
+        self.acted = False  # whether another person did something than the workload's
         self._acts = acts or {}
         self._order: random.Random | None = None
         self._landings: list[tuple[float, Callable[[], object]]] = []
@@ -198,7 +199,8 @@ class FaultBed(Bed):
 
     def act(self, name: str) -> None:
         """A person acts; whatever they get for an answer."""
-        with self.safety.disturbed():
+        self.acted = True
+        with self.safety.person_acts():
             self._acts[name](self)
 
     def _land(self) -> None:

@@ -52,7 +52,8 @@ class Rights:
     """Judges one write for the object whose pass makes it. One thread.
 
     `guarded` are rows of lldap that nobody in this run may touch, as they were. `registered` are
-    those whose password this pass has set: it is set again until it is proved.
+    those whose password this pass has set: it is set again until it is proved. `is_disturbed`:
+    somebody else has changed lldap since the operator has read all of it.
     """
 
     def __init__(self, bed: "FaultBed", stores: Stores) -> None:
@@ -60,6 +61,7 @@ class Rights:
         self._stores = stores
         self.guarded: dict[str, Row] = {}
         self.registered: set[str] = set()
+        self.is_disturbed = False
 
     def guard(self, *users: str) -> None:
         """Nothing of these accounts may change from now on."""
@@ -67,6 +69,11 @@ class Rights:
             row = self._stores.user(user)
             assert row is not None
             self.guarded[user] = copy.deepcopy(row)
+
+    def unguard_changed(self) -> None:
+        """A person has changed some of them, who may: what they are now is up to the rules."""
+        for user in [u for u, row in self.guarded.items() if self._stores.user(u) != row]:
+            del self.guarded[user]
 
     def damages(self) -> Iterator[str]:
         """What was changed that nobody may change."""
@@ -166,7 +173,9 @@ class Rights:
     def _addUserToGroup(self, variables: Object, obj: Object) -> Iterator[str]:
         yield from _living(obj)
         yield from self._edge(obj, variables)
-        if not self._means(obj, variables["userId"], variables["groupId"]):
+        user, group = variables["userId"], variables["groupId"]
+        both = self._stores.user(user) is not None and self._stores.group(group) is not None
+        if both and not self._means(obj, user, group):  # else lldap refuses
             yield "the object means another membership"
 
     def _removeUserFromGroup(self, variables: Object, obj: Object) -> Iterator[str]:
@@ -220,7 +229,8 @@ class Rights:
     def _held(self, obj: Object, row: Row) -> Iterator[str]:
         """The target is this object's: by its mark, or by the record where that is missing."""
         found = mark(row)
-        if found is None and not sealed_account(obj, row.columns["uuid"]):
+        taken_off = found is None and self.is_disturbed  # since the operator has looked
+        if found is None and not taken_off and not sealed_account(obj, row.columns["uuid"]):
             yield "nothing says that the target is this object's"
         if found is not None and not self._is_of(found, obj):
             yield f"the target is another's: {found}"

@@ -102,12 +102,19 @@ class Safety:
     @contextmanager
     def disturbed(self) -> Iterator[None]:
         """Somebody else acts, or a call lands late: what the operator knows is older."""
-        self._disturbed = True
+        self._disturbed = self._rights.is_disturbed = True
         before, self._landing = self._landing, True
         try:
             yield
         finally:
             self._landing = before
+
+    @contextmanager
+    def person_acts(self) -> Iterator[None]:
+        """A person acts, who may change also what no object may touch."""
+        with self.disturbed():
+            yield
+        self._rights.unguard_changed()
 
     def guard(self, *users: str) -> None:
         """See Rights.guard."""
@@ -118,7 +125,7 @@ class Safety:
     def judge_call(self, call: Call, forward: Forward) -> Response:
         """Look at a call of the operator, then let it be carried out."""
         if call.operation == "users" and b"groupSchema" in call.data:  # all of lldap
-            self._disturbed = False
+            self._disturbed = self._rights.is_disturbed = False
         if self._landing or lldap_category(call.operation) is not Category.LLDAP_WRITE:
             return forward(call)
         write = _write(call)

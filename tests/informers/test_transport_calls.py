@@ -197,6 +197,17 @@ def test_an_answer_above_the_bound_is_given_up(chunked: bool) -> None:
         assert "1048576 bytes" in str(error)
 
 
+@pytest.mark.parametrize(("size", "fits"), [(1 << 20, True), ((1 << 20) + 1, False)])
+def test_an_answer_of_the_bound_itself_is_read(size: int, fits: bool) -> None:
+    with Site(serve(lambda peer: peer.answer(bytes(size))), None) as transport:
+        if fits:
+            assert len(transport.request("GET", "/x", timeout=LONG).body) == size
+        else:
+            assert isinstance(
+                failed(lambda: transport.request("GET", "/x", timeout=LONG))[0], AnswerTooLarge
+            )
+
+
 def test_a_bomb_of_zeros_counts_with_its_true_size() -> None:
     packer = zlib.compressobj(wbits=31)
     bomb = packer.compress(bytes(64 << 20)) + packer.flush()

@@ -88,9 +88,17 @@ def _executed(tree: ast.Module) -> Iterator[ast.expr | ast.stmt]:
         for statement in function.body:
             if isinstance(statement, ast.FunctionDef):
                 continue  # comes by itself
+            unread = {id(node) for each in _annotations(statement) for node in ast.walk(each)}
             for node in ast.walk(statement):
-                if isinstance(node, ast.expr | ast.stmt):
+                if isinstance(node, ast.expr | ast.stmt) and id(node) not in unread:
                     yield node
+
+
+def _annotations(statement: ast.stmt) -> Iterator[ast.expr]:
+    """Of variables and attributes: within a function Python does not look at them."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.AnnAssign):
+            yield node.annotation
 
 
 Edit = tuple[int, int, str]
@@ -113,7 +121,7 @@ def _edits(node: ast.expr | ast.stmt, text: _Text) -> Iterator[Edit]:
         case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
             yield from _whole(test, text, "True")
             yield from _whole(test, text, "False")
-        case ast.Return(value=ast.expr() as value) if not _is_none(value):
+        case ast.Return(value=ast.expr() as value) if not _is_nothing(value):
             yield from _whole(value, text, "None")
         case ast.Expr(value=ast.Call()) | ast.Raise() | ast.AugAssign() | ast.Continue():
             yield from _whole(node, text, "pass")
@@ -142,8 +150,9 @@ def _source(node: ast.expr, text: _Text) -> str | None:
     return None if span is None else f"({text.source[slice(*span)]})"
 
 
-def _is_none(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None
+def _is_nothing(value: ast.expr) -> bool:
+    """Whether None in its place says the same: a False is made True by another edit."""
+    return isinstance(value, ast.Constant) and (value.value is None or value.value is False)
 
 
 def _compiles(source: str) -> bool:

@@ -18,6 +18,9 @@ def clamp(value: int, *, strict: bool = False) -> int:
     if value > LIMIT and not strict:
         return LIMIT
     note(value + 1)
+    clamp.last: int | None = value
+    if not value:
+        return False
     return value
 '''
 
@@ -40,7 +43,11 @@ def test_each_edit_is_small_and_within_a_function(tmp_path: Path) -> None:
         (10, "note(value + 1)", "pass"),
         (10, "+", "-"),
         (10, "1", "2"),
-        (11, "value", "None"),
+        (12, "not value", "(value)"),
+        (12, "not value", "True"),
+        (12, "not value", "False"),
+        (13, "False", "True"),
+        (14, "value", "None"),
     }
 
 

@@ -82,6 +82,17 @@ class TestDrain:
         crew.join()
         assert drained == [False]
 
+    def test_a_second_that_is_left_is_waited_for(self, queue: Queue[str], clock: FakeClock) -> None:
+        queue.add("a")
+        queue.get()
+        drained: list[bool] = []
+        crew = Crew()
+        crew.start(lambda: drained.append(queue.shut_down_with_drain(1)))
+        eventually(lambda: clock.waiters == 1)
+        queue.done("a")
+        crew.join()
+        assert drained == [True]
+
     def test_a_shut_down_ends_every_drain(self, queue: Queue[str], clock: FakeClock) -> None:
         queue.add("a")
         drained: list[bool] = []
