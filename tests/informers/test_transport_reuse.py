@@ -1,0 +1,61 @@
+"""Which connections are used again."""
+
+import pytest
+
+from informers import AnswerTooLarge, ConnectionFailed
+from tests.informers.rawserver import Peer, RawServer, serve, transport_to
+from tests.informers.sites import LONG, Site
+
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+
+
+@pytest.mark.parametrize(
+    ("sent", "connections"),
+    [
+        (ANSWER, 1),
+        (ANSWER + b"HTTP/1.1 200 OK\r\n", 3),
+        (ANSWER.replace(b"OK\r\n", b"OK\r\nConnection: close\r\n"), 3),
+        (ANSWER.replace(b"OK\r\n", b"OK\r\nConnection: keep-alive\r\n"), 1),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 1),
+        (b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n{}", 3),
+    ],
+    ids=["plain", "more than an answer", "closed", "kept alive", "chunked", "HTTP/1.0"],
+)
+def test_a_connection_is_used_again_if_its_answer_ended_where_it_said(
+    sent: bytes, connections: int
+) -> None:
+    place = Site(serve(lambda peer: peer.send(sent)), None)
+    with place as transport:
+        for _ in range(3):
+            assert transport.request("GET", "/", timeout=LONG).body == b"{}"
+        assert len(place.server.peers) == connections
+
+
+def test_an_answer_that_ends_too_early_is_none_and_its_connection_is_left() -> None:
+    def script(peer: Peer) -> None:
+        peer.receive()
+        peer.send(ANSWER[:-1])
+
+    with Site(script, None) as transport, pytest.raises(ConnectionFailed, match="IncompleteRead"):
+        transport.request("GET", "/", timeout=LONG)
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_an_answer_may_be_as_long_as_the_limit(chunked: bool) -> None:
+    def answer(peer: Peer) -> None:
+        body = b"x" * (10 if "/ten" in peer.requests[-1][0] else 11)
+        if chunked:
+            head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+            peer.send(head + b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body))
+        else:
+            peer.answer(body)
+
+    with (
+        RawServer(serve(answer)) as server,
+        transport_to(server.url, max_bytes=10) as transport,
+    ):
+        assert transport.request("GET", "/ten", timeout=LONG).body == b"x" * 10
+        with pytest.raises(AnswerTooLarge):
+            transport.request("GET", "/eleven", timeout=LONG)
+        assert transport.request("GET", "/ten", timeout=LONG).body == b"x" * 10
+        assert len(server.peers) == 2
