@@ -272,3 +272,13 @@ def test_a_group_that_took_another_name_meanwhile_is_not_adopted_for_the_old_one
     assert set(group_ids(bed)) == {"Team", "Strangers"}
     assert Directory(bed).group_mark("Strangers") is None
     assert bed.get("LldapGroup", "team")["status"]["origin"] == "Created"
+
+
+def test_C06_a_group_that_is_deleted_right_before_its_rename_is_made_anew_at_once() -> None:
+    bed = bed_with("Engineering")
+    delete = before("updateGroup", lambda: Directory(bed).delete_group("Engineering"))
+    bed.lldap.hooks.append(delete)
+    group_named(bed, "engineering", "Eng")
+    bed.run(30)
+    assert bed.ready("LldapGroup", "engineering") == VERIFIED
+    assert bed.mutations() == ["updateGroup", "createGroupWithDetails"]

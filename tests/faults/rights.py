@@ -53,7 +53,8 @@ class Rights:
 
     `guarded` are rows of lldap that nobody in this run may touch, as they were. `registered` are
     those whose password this pass has set: it is set again until it is proved. `is_disturbed`:
-    somebody else has changed lldap since the operator has read all of it.
+    somebody else has changed lldap since the operator has read all of it. `met_a_person`: somebody
+    has done something since this pass began.
     """
 
     def __init__(self, bed: "FaultBed", stores: Stores) -> None:
@@ -62,6 +63,7 @@ class Rights:
         self.guarded: dict[str, Row] = {}
         self.registered: set[str] = set()
         self.is_disturbed = False
+        self.met_a_person = False
 
     def guard(self, *users: str) -> None:
         """Nothing of these accounts may change from now on."""
@@ -163,7 +165,7 @@ class Rights:
         if known and user_id not in self.registered:
             yield "lldap has this password already"
         own_choice = self._stores.password_of(user_id) == f"{user_id}'s own password"
-        if policy == "InitialOnly" and own_choice:
+        if policy == "InitialOnly" and own_choice and not self.met_a_person:
             yield "the policy is InitialOnly, and the person has set a password"
         found = mark(row)
         adopted = isinstance(found, Mark) and found.origin.value == "adopted"

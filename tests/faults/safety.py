@@ -80,6 +80,7 @@ class Safety:
             self.current = self._known(kind, key, lister.get(*key.split("/")))
             self.current_key = (kind, key)
             self._rights.registered.clear()
+            self._rights.met_a_person = False
             try:
                 result: Result = reconcile(key)
                 return result
@@ -114,6 +115,7 @@ class Safety:
         """A person acts, who may change also what no object may touch."""
         with self.disturbed():
             yield
+        self._rights.met_a_person = True
         self._rights.unguard_changed()
 
     def guard(self, *users: str) -> None:

@@ -197,3 +197,11 @@ def test_streams_closed_at_any_moment_of_a_read_leave_nothing_open() -> None:
             assert not thread.is_alive()
     assert len(ended) == 50
     assert {type(error) for error in ended} == {StreamClosed}
+
+
+def test_a_transport_that_is_closed_opens_no_stream(site: Callable[[Script], Site]) -> None:
+    with site(streaming()) as transport:
+        transport.close()
+        error, _ = failed(lambda: open_stream(transport))
+        assert isinstance(error, ConnectionFailed)
+        assert not error.sent

@@ -16,6 +16,18 @@ _PATTERNS = (
 
 EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     (
+        "controller/reconcilers/group.py",
+        "self._instance.mirror.drop_group(group.id)",
+        "self._instance.mirror.drop_group(group.id)",
+        "pass",
+    ): "the pass that follows reads the group again before it writes, and drops it then",
+    (
+        "workqueue/queue.py",
+        "self._getters += 1",
+        "1",
+        "2",
+    ): "more getters than there are let a condition be notified on which nobody waits",
+    (
         "informers/reflector.py",
         "self._watching = _Watching(0.0, 0)",
         "0",
