@@ -163,12 +163,16 @@ def failing(error: Exception) -> FooHandler:
 
 
 @pytest.mark.parametrize(
-    "answer", [status_answer(500, "InternalError"), status_answer(409, "Conflict")]
+    ("answer", "events"),
+    [(status_answer(500, "InternalError"), 2), (status_answer(409, "Conflict"), 1)],
 )
 def test_the_objects_own_failure_is_not_lost_when_its_status_is_not_taken(
-    bed: HarnessBed, answer: RawResponse
+    bed: HarnessBed, answer: RawResponse, events: int
 ) -> None:
-    """Else an lldap that is down would stay unknown while the API server stumbles."""
+    """Else an lldap that is down would stay unknown while the API server stumbles.
+
+    That somebody else was faster is no failure, and no event.
+    """
     bed.create(finalizers=[FINALIZER])
     error = fail("SecretNotFound", "no Secret")
     bed.transport.before = on_write(answer, part="/status")
@@ -176,6 +180,7 @@ def test_the_objects_own_failure_is_not_lost_when_its_status_is_not_taken(
     assert result.error is error
     assert result.rate_limited  # soon: the object does not say it yet
     assert ("Warning", "SecretNotFound", "no Secret") in bed.events
+    assert len(bed.events) == events
 
 
 def test_L04_a_failure_of_an_object_that_is_gone_is_forgotten(bed: HarnessBed) -> None:
