@@ -39,6 +39,13 @@ def test_an_event_that_never_came_is_made_up_for_by_a_list_when_it_is_due() -> N
     assert rigs[0].told[2:] == [("delete", "a/b", "6", True), ("update", "a/a", "5", "8")]
 
 
+def test_it_says_when_the_first_list_is_there() -> None:
+    rig = _rig(ScriptedListWatch([page(7)], [[bookmark(7)]]), 600)
+    assert not rig.reflector.has_listed
+    rig.settle()
+    assert rig.reflector.has_listed
+
+
 def test_without_a_period_only_what_the_server_says_leads_to_a_list() -> None:
     rigs: list[Rig] = []
     source = ScriptedListWatch([page(7)], [[_passing(rigs, 100_000), END]])

@@ -22,6 +22,12 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "pass",
     ): "the pass that follows reads the group again before it writes, and drops it then",
     (
+        "controller/watching/watching.py",
+        'return (metadata.get("generation"), label, "deletionTimestamp" in metadata, *annotations)',
+        "in",
+        "not in",
+    ): "two such tuples are compared with one another, and both are turned round",
+    (
         "workqueue/queue.py",
         "self._getters += 1",
         "1",
