@@ -33,7 +33,9 @@ def machine() -> dict[str, Any]:
     }
 
 
-def write(path: Path, about: dict[str, Any], rows: Sequence[Row], plots: Sequence[str]) -> None:
+def write(
+    path: Path, about: Sequence[dict[str, Any]], rows: Sequence[Row], plots: Sequence[str]
+) -> None:
     """Put the results between the two marks of the page; the words around them stay."""
     text = path.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
@@ -42,13 +44,11 @@ def write(path: Path, about: dict[str, Any], rows: Sequence[Row], plots: Sequenc
     path.write_text(f"{before}{BEGIN}\n\n{results}\n{END}{after}", encoding="utf-8")
 
 
-def _results(about: dict[str, Any], rows: Sequence[Row], plots: Sequence[str]) -> Iterator[str]:
-    facts = {name: value for name, value in about.items() if name != "failed"}
-    yield ", ".join(f"{name} {value}" for name, value in facts.items()) + "."
-    if about.get("failed"):
-        yield f"\n**Failed and not in the figures: {'; '.join(about['failed'])}.**"
-    if not about["for ratios"]:
-        yield "\n**The sandbox's lldap served: not for ratios.**"
+def _results(
+    about: Sequence[dict[str, Any]], rows: Sequence[Row], plots: Sequence[str]
+) -> Iterator[str]:
+    for number, each in enumerate(about):
+        yield from _about(each, about[0] if number else {})
     yield "\n### Targets\n"
     yield "| measure | size | target | measured | |"
     yield "|---|---:|---:|---:|---|"
@@ -57,6 +57,17 @@ def _results(about: dict[str, Any], rows: Sequence[Row], plots: Sequence[str]) -
         yield from _table(scenario, [row for row in rows if row.scenario == scenario])
     for plot in plots:
         yield f"\n![{Path(plot).stem.replace('-', ' ')}]({plot})"
+
+
+def _about(about: dict[str, Any], said: dict[str, Any]) -> Iterator[str]:
+    """What, where and when; of a further measurement what is not `said` already."""
+    facts = {name: value for name, value in about.items() if value != said.get(name)}
+    failed = facts.pop("failed", None)
+    yield "\n" * bool(said) + ", ".join(f"{name} {value}" for name, value in facts.items()) + "."
+    if failed:
+        yield f"\n**Failed and not in the figures: {'; '.join(failed)}.**"
+    if not about["for ratios"]:
+        yield "\n**The sandbox's lldap served: not for ratios.**"
 
 
 def _target_lines(found: Found) -> Iterator[str]:

@@ -3,7 +3,10 @@
 import statistics
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
+
+import orjson
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,25 @@ class Run:
     def as_json(self) -> dict[str, Any]:
         """For the file of results."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The file that a measurement leaves."""
+
+    about: dict[str, Any]
+    runs: list[Run]
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read it."""
+        kept = orjson.loads(path.read_bytes())
+        return cls(kept["about"], [Run(**run) for run in kept["runs"]])
+
+    def write(self, path: Path) -> None:
+        """Write it; a run of hours may be stopped."""
+        kept = {"about": self.about, "runs": [run.as_json() for run in self.runs]}
+        path.write_bytes(orjson.dumps(kept, option=orjson.OPT_INDENT_2))
 
 
 @dataclass(frozen=True, slots=True)

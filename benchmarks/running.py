@@ -5,12 +5,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import orjson
-
 from benchmarks.bare import CallFailed
 from benchmarks.bed import Bed
 from benchmarks.plan import Plan
-from benchmarks.results import Run
+from benchmarks.results import Kept, Run
 
 
 def measure(servers: Bed, plan: Plan, results: Path, about: dict[str, object]) -> list[Run]:
@@ -31,8 +29,7 @@ def measure(servers: Bed, plan: Plan, results: Path, about: dict[str, object]) -
         for run in once(servers, plan, repetition, failed):
             runs.append(run)
             _tell(run)
-            kept = {"about": about, "runs": [each.as_json() for each in runs]}
-            results.write_bytes(orjson.dumps(kept, option=orjson.OPT_INDENT_2))
+            Kept(about, runs).write(results)
         longest = max(longest, time.monotonic() - started)
     return runs
 

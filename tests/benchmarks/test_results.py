@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from benchmarks import report, watch
-from benchmarks.results import Row, Run, medians, percentile
+from benchmarks.results import Kept, Row, Run, medians, percentile
 from benchmarks.targets import TARGETS, Found
 
 ABOUT = {"plan": "quick", "for ratios": False}
@@ -36,7 +36,7 @@ def test_the_page_says_which_targets_are_met_and_leaves_its_words_alone(tmp_path
     page = tmp_path / "page.md"
     page.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n")
     for rate, verdict in ((79.0, "**not met**"), (80.0, "met")):
-        report.write(page, ABOUT, rows(rate), ["plots/x.svg"])
+        report.write(page, [ABOUT], rows(rate), ["plots/x.svg"])
         text = page.read_text()
         line = next(line for line in text.splitlines() if "bare Python threads" in line)
         assert line.endswith(f"| {verdict} |")
@@ -45,6 +45,19 @@ def test_the_page_says_which_targets_are_met_and_leaves_its_words_alone(tmp_path
     assert "old" not in text
     assert "not for ratios" in text
     assert "![x](plots/x.svg)" in text
+
+
+def test_a_page_of_two_measurements_says_of_the_second_what_is_other(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"{report.BEGIN}\n{report.END}\n")
+    first = {"plan": "quick", "for ratios": True, "cores": 2}
+    kept = Kept({**first, "plan": "full", "failed": ["x with 9"]}, [Run("s", "a", 1, 0, {"b": 2})])
+    kept.write(tmp_path / "kept.json")
+    assert Kept.read(tmp_path / "kept.json") == kept
+    report.write(page, [first, kept.about], rows(90.0), [])
+    text = page.read_text()
+    assert "plan quick, for ratios True, cores 2.\n" in text
+    assert "\n\nplan full.\n\n**Failed and not in the figures: x with 9.**\n" in text
 
 
 def test_a_target_says_nothing_of_what_was_not_measured() -> None:
