@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,15 @@ settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 pytest_plugins = ["tests.support.skips", "tests.support.envtest", "tests.support.policies"]
+
+
+def pytest_configure() -> None:
+    """Programs that the tests start are to be interrupted, also by a suite in the background.
+
+    A shell without job control lets what it starts with `&` ignore SIGINT, and its children too.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _open_sockets() -> set[str]:
