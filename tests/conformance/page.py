@@ -44,7 +44,7 @@ kstatus make of it."""
 
 REAL_HEAD: Final = """## On a real lldap
 
-`make real-lldap URL=http://127.0.0.1:17170` plays the main cases (`tests/reallldap/cases.py`) on a
+`make real-lldap URL=http://127.0.0.1:17170` plays the main cases (`tests/reallldap`) on a
 real lldap and on the embedded one that the tests use, and prints whatever they show differently;
 with KUBEBUILDER_ASSETS set, in front of a real API server. lldap 0.6.3 on SQLite and on PostgreSQL
 shows the same in all of them."""

@@ -1,6 +1,6 @@
 """Compare a real lldap with the embedded one: `python -m tests.reallldap http://127.0.0.1:17170`.
 
-Each case of tests/reallldap/cases.py is played on both, and whatever they show differently is
+Each case of tests/reallldap is played on both, and whatever they show differently is
 printed. With KUBEBUILDER_ASSETS set the real one is played with a real API server. Its
 administrator is `admin` with the password of the tests; all that it holds beside its built-in
 groups and that account is deleted before each case, so it must be one to play with.
@@ -17,7 +17,8 @@ from typing import Any
 from lldap.names import BUILT_IN_GROUPS
 from sandbox.controlplane import ASSETS_VARIABLE, ControlPlane
 from tests.reallldap.bed import AllRealBed, LldapAdmin, RealLldapBed, hang_up
-from tests.reallldap.cases import CASES, Case, Seen
+from tests.reallldap.cases import CASES
+from tests.reallldap.seen import Case, Seen
 from tests.support.bed import ROOT, Bed
 
 

@@ -1,44 +1,19 @@
 """The main cases, as they go on any lldap; each yields what was seen, step by step."""
 
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from controller.configuration.values import Adoption
 from lldap.opaque import Version
 from tests.reallldap.bed import LldapAdmin
-from tests.support.accounts import attributes, reference, register_in
+from tests.reallldap.limits import limits, names
+from tests.reallldap.seen import Case, Seen, calls, managed, shown, stood
+from tests.support.accounts import attributes, register_in
 from tests.support.bed import Bed
 from tests.support.examples import OPERATOR_NAMESPACE, documents, path_of
 from tests.support.groups import VIRTUAL
-from tests.support.migration import picture
-
-Seen = tuple[str, Any]
-Case = Callable[[Bed], Iterator[Seen]]
 
 FIRST, SECOND, THIRD = b"the first password", b"the second password", b"the third password"
-
-
-def shown(bed: Bed, *objects: tuple[str, str]) -> dict[str, Any]:
-    """Ready and its message, by object."""
-    return {
-        f"{kind} {name}": [*bed.ready(kind, name), bed.message(kind, name)]
-        for kind, name in objects
-    }
-
-
-def stood(bed: Bed) -> Any:
-    return LldapAdmin(bed).directory()
-
-
-def calls(bed: Bed) -> list[str]:
-    """What was changed since the last look; objects of different kinds come in any order."""
-    found = sorted(bed.mutations())
-    bed.clear_logs()
-    return found
-
-
-def managed(bed: Bed, name: str, policy: str = "Manage", **spec: Any) -> None:
-    bed.user(name, passwordPolicy=policy, passwordSecretRef=reference(), **spec)
 
 
 def a_user_with_everything(bed: Bed) -> Iterator[Seen]:
@@ -271,64 +246,6 @@ def built_in_groups(bed: Bed) -> Iterator[Seen]:
     bed.delete("LldapUser", "root", VIRTUAL)
     bed.run(5)
     yield "calls", calls(bed)
-    yield "directory", stood(bed)
-
-
-def limits(bed: Bed) -> Iterator[Seen]:
-    """The longest names and values that the CRDs let through, and a mark of the longest kind."""
-    attribute = "a" * 64
-    bed.schema(attribute)
-    bed.schema("photo", kind="JpegPhoto")
-    bed.run(3)
-    yield "attribute", shown(bed, ("LldapAttributeSchema", f"user-{attribute}"))
-    long = "\N{GRINNING FACE}"
-    name = "n" * 253
-    spec = {
-        "username": "U" * 64,
-        "email": f"{'e' * 243}@example.org",
-        "displayName": long * 255,
-        "firstName": "ä" * 255,
-        "passwordPolicy": "Ignore",
-        "attributes": [
-            {"name": attribute, "value": ["v" * 5000]},
-            {"name": "photo", "value": [picture(20_000)]},
-            {"name": "avatar", "value": [picture()]},
-        ],
-    }
-    bed.apply("LldapUser", name, spec)
-    bed.apply("LldapGroup", name, {"displayName": long * 128})
-    membership = {"userName": "u" * 64, "groupName": long * 128}
-    bed.apply("LldapMembership", name, membership)
-    bed.run(5)
-    kinds = ("LldapUser", "LldapGroup", "LldapMembership")
-    yield "made", shown(bed, *((kind, name) for kind in kinds))
-    yield "directory", stood(bed)
-    bed.run(1400, step=200)
-    calls(bed)
-    bed.run(700, step=100)
-    yield "settled", calls(bed)
-
-
-def taken(answer: Any) -> bool:
-    """Whether lldap did it; each database refuses in its own words."""
-    return isinstance(answer, dict)
-
-
-def names(bed: Bed) -> Iterator[Seen]:
-    """What lldap takes for a name, and what it takes for the same one."""
-    admin = LldapAdmin(bed)
-    query = (
-        "mutation($n: String!) {addUserAttribute(name: $n, attributeType: STRING, isList: false, "
-        "isVisible: false, isEditable: false) {ok}}"
-    )
-    group = "mutation($n: String!) {createGroup(name: $n) {displayName}}"
-    for name in ("cost_center", "cost-center", "1abc", "größe", "a" * 64, "mail-alias", "A b", ""):
-        yield f"attribute {name}", taken(admin.ask(query, n=name))
-    for name in ("Ärzte", "ÄRZTE", "İstanbul", "istanbul", "i\u0307stanbul", "Straße", "STRASSE"):
-        yield f"group {name}", taken(admin.ask(group, n=name))
-    for name in ("Änne", "änne", "ÄNNE", "kelvin", "\u212aelvin", "a b"):
-        email = f"{name}@example.org".replace(" ", "-")
-        yield f"user {name}", taken(admin.make_user(name, email))
     yield "directory", stood(bed)
 
 

@@ -9,13 +9,13 @@ import pytest
 from sandbox.apiserver.authorization import AUTHENTICATED, Rule, User
 from sandbox.apiserver.objects import Object, Value
 from tests.sandbox.apiserver_replay import BASE, CRD_BASE, DATA, GROUP, LABEL, Replay
+from tests.sandbox.replay_claims import KINDS, named, without_hash, without_managed_fields
 
 RECORDING: list[Object] = json.loads((DATA / "kube-apiserver-1.37.json").read_text())
 USERS = f"{BASE}/namespaces/team-a/lldapusers"
 SECRETS = "/api/v1/namespaces/team-a/secrets"
 OPERATOR = "system:serviceaccount:lldap-system:lldap-operator"
 CLEANUP = f"{GROUP}/user-cleanup"
-KINDS = ("lldapusers", "lldapgroups", "lldapmemberships", "lldapattributeschemas")
 
 # What the sandbox does not claim, and why.
 UNCLAIMED = {
@@ -85,42 +85,6 @@ def operator_rules() -> list[Rule]:
             namespaces=["lldap-system"],
         ),
     ]
-
-
-def without_managed_fields(body: Value) -> Value:
-    """Reviews are answered and not stored; nobody asks who owns their fields."""
-    return {**body, "metadata": {}}
-
-
-def named(key: str, name: Callable[[Value], str], *ignored: str) -> Callable[[Value], Value]:
-    """Compares lists by name, those of the recording alone: of the real server's groups and
-    kinds it holds only ours."""
-
-    def claimed(body: Value) -> Value:
-        shown = {
-            name(each): {k: v for k, v in each.items() if k not in ignored} for each in body[key]
-        }
-        return {**body, key: {each: shown[each] for each in sorted(shown) if each in OURS}}
-
-    return claimed
-
-
-OURS = {
-    "",
-    GROUP,
-    "coordination.k8s.io",
-    *KINDS,
-    *(f"{kind}/status" for kind in KINDS),
-}
-
-
-def without_hash(body: Value) -> Value:
-    paths = {
-        path: each["serverRelativeURL"].partition("?")[0] for path, each in body["paths"].items()
-    }
-    return {
-        path: url for path, url in paths.items() if path in {"api/v1", f"apis/{GROUP}/v1alpha1"}
-    }
 
 
 def begin(replay: Replay) -> None:

@@ -1,0 +1,35 @@
+"""Edits of objects that are about the operator itself: pauses, labels; and what came of them."""
+
+from controller.api import INSTANCE_LABEL, PAUSED_ANNOTATION
+from tests.support.bed import Bed
+
+
+def annotate(bed: Bed, kind: str, name: str, **annotations: str | None) -> None:
+    bed.admin.patch(
+        bed.path(kind, "team-a", name),
+        {"metadata": {"annotations": annotations}},
+        content_type="application/merge-patch+json",
+    )
+
+
+def pause(bed: Bed, kind: str, name: str) -> None:
+    annotate(bed, kind, name, **{PAUSED_ANNOTATION: "true"})
+    bed.settle()
+
+
+def go_on(bed: Bed, kind: str, name: str) -> None:
+    annotate(bed, kind, name, **{PAUSED_ANNOTATION: None})
+    bed.settle()
+
+
+def relabel(bed: Bed, name: str, label: str | None, kind: str = "LldapUser") -> None:
+    bed.admin.patch(
+        bed.path(kind, "team-a", name),
+        {"metadata": {"labels": {INSTANCE_LABEL: label}}},
+        content_type="application/merge-patch+json",
+    )
+    bed.settle()
+
+
+def status_writes(bed: Bed) -> int:
+    return sum(path.endswith("/status") for _, path in bed.api_writes())
