@@ -19,6 +19,11 @@ class Found:
         """One number, if it was measured."""
         return self._values.get((scenario, contestant, size), {}).get(name)
 
+    def first(self, scenario: str, contestant: str, name: str) -> float | None:
+        """One number of a scenario that was measured at one size, whatever that was."""
+        at = (values for (*of, _), values in self._values.items() if of == [scenario, contestant])
+        return next((values[name] for values in at if name in values), None)
+
     def ratio(self, scenario: str, to: str, size: int, name: str = RATE) -> float | None:
         """The operator's number by another's."""
         ours = self.value(scenario, "operator", size, name)
@@ -72,17 +77,11 @@ def _restart_ratio(found: Found, size: int) -> float | None:
 
 def _change_ratio(scenario: Callable[[int], str]) -> Callable[[Found, int], float | None]:
     def of(found: Found, size: int) -> float | None:
-        bare = _first(found, "one change, quiet", "its bare calls")
-        ours = _first(found, scenario(size), "operator")
+        bare = found.first("one change, quiet", "its bare calls", "p99 ms")
+        ours = found.first(scenario(size), "operator", "p99 ms")
         return None if not bare or ours is None else ours / bare
 
     return of
-
-
-def _first(found: Found, scenario: str, contestant: str) -> float | None:
-    sizes = (60, 50, *found.sizes)
-    values = (found.value(scenario, contestant, size, "p99 ms") for size in sizes)
-    return next((value for value in values if value is not None), None)
 
 
 def _resync_share(found: Found, size: int) -> float | None:

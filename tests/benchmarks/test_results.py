@@ -69,6 +69,20 @@ def test_a_target_says_nothing_of_what_was_not_measured() -> None:
     }
 
 
+def test_one_change_is_compared_whatever_the_number_of_changes() -> None:
+    found = Found(
+        [
+            *rows(90.0),
+            Row("one change, quiet", "operator", 200, {"p99 ms": 30.0}),
+            Row("one change, quiet", "its bare calls", 200, {"p99 ms": 12.0}),
+            Row("one change, under 1,000 others", "operator", 1000, {"p99 ms": 60.0}),
+        ]
+    )
+    told = {target.measure: target.of(found, 1000) for target in TARGETS}
+    assert told["one change, quiet: p99 by its bare calls"] == 2.5
+    assert told["one change, under others: p99 by its bare calls"] == 5.0
+
+
 def test_ready_counts_for_the_generation_that_the_object_has() -> None:
     condition = {"type": "Ready", "status": "True", "observedGeneration": 2}
     obj = {"metadata": {"generation": 2}, "status": {"conditions": [condition]}}
