@@ -165,3 +165,11 @@ def test_an_account_that_is_made_anew_has_its_first_password_to_come(bed: Bed) -
     resync(bed)
     assert registrations(bed) == 1
     assert can_log_in(bed)
+
+
+def test_an_account_that_is_made_anew_for_initial_only_has_nothing_of_manage_left(bed: Bed) -> None:
+    settled_user(bed, policy="Manage")
+    Directory(bed).delete_user("alice")
+    with_password(bed, policy="InitialOnly")
+    resync(bed)
+    assert can_log_in(bed)
