@@ -63,7 +63,6 @@ class ApiClientTransport:
         """`pool_size`: connections kept alive. Raises ValueError if it cannot have them."""
         self._configuration = api_client.configuration
         self._manager: urllib3.PoolManager = api_client.rest_client.pool_manager
-        self._user_agent = user_agent
         self._max_bytes = max_bytes
         self._readers = OpenReaders()
         self._monotonic = monotonic
@@ -75,6 +74,8 @@ class ApiClientTransport:
         self._manager.connection_pool_kw.setdefault("socket_options", SOCKET_OPTIONS)
         self._pool = self._make_pool(monotonic)
         self._prefix = self._target_prefix()
+        self._host = urllib3.util.parse_url(str(self._configuration.host)).netloc or ""
+        self._fixed_headers = self._headers_of_all_requests(user_agent)
         # The pool was made with this proxy. Pinned, the configuration no longer reads the whole
         # environment each time that a refresh of the token sets its host again.
         self._configuration.proxy = self._configuration.proxy
@@ -82,7 +83,7 @@ class ApiClientTransport:
     @property
     def host(self) -> str:
         """Host and port of the server, as a label for metrics."""
-        return urllib.parse.urlsplit(str(self._configuration.host)).netloc
+        return self._host
 
     def request(
         self,
@@ -96,6 +97,7 @@ class ApiClientTransport:
         before_send: BeforeSend | None = None,
     ) -> RawResponse:
         """See Transport."""
+        self._refuse_if_closed(method, path)
         target = self._target(path, query)
         sent = request_bytes(method, target, {**headers, **self._own_headers()}, body)
         try:
@@ -133,8 +135,6 @@ class ApiClientTransport:
     @contextlib.contextmanager
     def _connection(self, timeout: float) -> Iterator[TimedConnection]:
         """A connection that stands, of those kept alive or a new one, for `timeout` seconds."""
-        if self._closed.is_set():
-            raise ConnectionFailed("the transport is closed", sent=False)
         ends = self._monotonic() + timeout
         connection = self._pool._get_conn()  # noqa: SLF001 - urlopen's own steps
         assert isinstance(connection, TimedConnection)
@@ -161,8 +161,7 @@ class ApiClientTransport:
         headers: Mapping[str, str],
         timeout: float,
     ) -> urllib3.BaseHTTPResponse:
-        if self._closed.is_set():
-            raise ConnectionFailed(f"GET {path}: the transport is closed", sent=False)
+        self._refuse_if_closed("GET", path)
         try:
             return self._pool.urlopen(
                 "GET",
@@ -177,12 +176,16 @@ class ApiClientTransport:
         except CALL_ERRORS as error:
             raise _failure("GET", path, error) from error
 
+    def _refuse_if_closed(self, method: str, path: str) -> None:
+        if self._closed.is_set():
+            raise ConnectionFailed(f"{method} {path}: the transport is closed", sent=False)
+
     def _target(self, path: str, query: Query) -> str:
         target = f"{self._prefix}{path}"
         return f"{target}?{urllib.parse.urlencode(query)}" if query else target
 
     def _own_headers(self) -> dict[str, str]:
-        headers = {"Host": self.host, "Accept-Encoding": "identity", "User-Agent": self._user_agent}
+        headers = dict(self._fixed_headers)
         try:
             with self._credentials:
                 value = self._configuration.get_api_key_with_prefix(
@@ -194,6 +197,12 @@ class ApiClientTransport:
         if value:
             headers["Authorization"] = _header_value(value)
         return headers
+
+    def _headers_of_all_requests(self, user_agent: str) -> dict[str, str]:
+        """Through a plain HTTP proxy they are the proxy's too; a tunnel has its own."""
+        proxy = self._pool.proxy_headers if self._pool.scheme == "http" else {}
+        own = {"Host": self._host, "Accept-Encoding": "identity", "User-Agent": user_agent}
+        return {**own, **proxy}
 
     def _make_pool(self, monotonic: Callable[[], float]) -> urllib3.HTTPConnectionPool:
         pool = self._manager.connection_from_url(self._configuration.host)

@@ -20,7 +20,7 @@ from informers.transport import BeforeSend, RawResponse
 PIECE_BYTES: Final = 4 * 1024 * 1024
 
 _STATUS: Final = re.compile(rb"HTTP/1\.1 ([2-5]\d\d)[ \r]")
-_FIELD: Final = re.compile(r"[\w!#$%&'*+.^`|~-]+:[^\0\r\n]*", re.ASCII)
+_FIELD: Final = re.compile(r"[\w!#$%&'*+.^`|~-]+:[\x01-\x09\x0b\x0c\x0e-\xff]*", re.ASCII)
 _TARGET: Final = re.compile(r"[!-~]+")
 _ODD: Final = frozenset({"transfer-encoding", "content-encoding", "connection", "trailer"})
 _WITHOUT_BODY: Final = frozenset({204, 304})

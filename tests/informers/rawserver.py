@@ -194,12 +194,19 @@ class Certificate:
 
 @contextlib.contextmanager
 def transport_to(
-    url: str, *, token: str = "", ca: Path | None = None, proxy: str = "", max_bytes: int = 1 << 20
+    url: str,
+    *,
+    token: str = "",
+    ca: Path | None = None,
+    proxy: str = "",
+    proxy_headers: dict[str, str] | None = None,
+    max_bytes: int = 1 << 20,
 ) -> Iterator[ApiClientTransport]:
     """A transport on a new ApiClient; both are closed at the end."""
     configuration = client.Configuration(host=url, no_proxy="")
     configuration.ssl_ca_cert = str(ca) if ca else None
     configuration.proxy = proxy or None
+    configuration.proxy_headers = proxy_headers
     if token:
         configuration.api_key["BearerToken"] = token
     with client.ApiClient(configuration) as api_client:

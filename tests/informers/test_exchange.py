@@ -65,6 +65,7 @@ def test_a_request_says_how_long_it_is() -> None:
         *(("/a b", "Accept", "x"), ("/a\r\nX: y", "Accept", "x"), ("/\u00e9", "Accept", "x")),
         *(("", "Accept", "x"), ("/", "A b", "x"), ("/", "", "x"), ("/", "A:", "x\r\nX: y")),
         *(("/", "Accept", "secret\r\nX: y"), ("/", "Accept", "secret\n"), ("/", "Accept", "s\0")),
+        ("/", "Accept", "secret \u20ac"),
     ],
 )
 def test_what_no_request_can_hold_is_not_sent_and_not_quoted(

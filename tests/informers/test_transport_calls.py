@@ -252,6 +252,20 @@ def test_a_plain_proxy_is_asked_for_the_whole_address() -> None:
         assert proxy.requests[0][0] == "GET http://api.example/base/api HTTP/1.1"
 
 
+def test_a_plain_proxy_gets_its_own_headers_with_every_request() -> None:
+    credentials = {"proxy-authorization": "Basic cHJveHk="}
+    with RawServer(serve(lambda peer: peer.answer(b"proxied"))) as proxy:
+        site = "http://somebody:secret@API.example:8080"
+        with transport_to(site, proxy=proxy.url, proxy_headers=credentials) as transport:
+            assert transport.host == "api.example:8080"
+            transport.request("GET", "/api", timeout=LONG)
+            transport.stream("/api", timeout=LONG, read_timeout=LONG).close()
+        for _, headers, _ in proxy.requests:
+            assert headers["proxy-authorization"] == "Basic cHJveHk="
+            assert headers["host"] == "api.example:8080"
+        assert len(proxy.requests) == 2
+
+
 def test_tls_goes_through_a_proxy_s_tunnel(certificate: Certificate) -> None:
     place = RawServer(serve(lambda peer: peer.answer(b"tunnelled")), certificate.context())
 
