@@ -17,7 +17,7 @@ from controller.reconcilers.edge import Edge
 from controller.reconcilers.resolver import Resolver
 from controller.reconcilers.virtualgroups import is_built_in
 from controller.watching.cache import in_dry_run
-from controller.watching.indexes import TARGET, indexes, pair
+from controller.watching.indexes import pair, targets_of
 from lldap import LldapError, NotFound
 
 
@@ -224,7 +224,7 @@ class MembershipReconciler:
         That a name means another group came by the watch of groups, and the one of memberships may
         be behind. The deletion of a membership comes after all that is older than it.
         """
-        claims = indexes(LLDAP_MEMBERSHIP, self._instance.rules.instance)[TARGET]
+        claims = targets_of(LLDAP_MEMBERSHIP)  # whose label it has, heir_of looks at
         objects = self._instance.kube.objects(LLDAP_MEMBERSHIP.kind, namespace)
         found = [Resource(each) for each in objects if claim in claims(each)]
         return [each for each in found if each.uid not in seen]
