@@ -121,10 +121,11 @@ class EventRecorder:
     ) -> None:
         """Something happened to an object. `note` names no secret; it is cut to 512 bytes."""
         reason = word(reason)
+        now = self._clock.monotonic()
         with self._lock:
             if not self._unsent:
-                self._paced_at = self._clock.monotonic()
-            waited = self._held_back_locked(self._clock.monotonic()) > 0 and bool(self._unsent)
+                self._paced_at = now
+            waited = self._held_back_locked(now) > 0
             lost = self._add_locked(reference, kind, reason, word(action), note_of(note))
         self._tell(lost, "dropped")
         if not waited:  # else the sender looks again by itself, or when the work rests
@@ -136,7 +137,7 @@ class EventRecorder:
         if now < self._resume_at:
             return self._resume_at - now
         with self._lock:
-            held_back = self._held_back_locked(now) if self._unsent else 0.0
+            held_back = self._held_back_locked(now)
         if held_back > 0:
             return held_back
         series = self._take_due(now)
@@ -197,8 +198,8 @@ class EventRecorder:
         return 1
 
     def _held_back_locked(self, now: float) -> float:
-        """Seconds for which the workers come first."""
-        if not self._busy():
+        """Seconds for which what is unsent waits because the workers come first."""
+        if not self._unsent or not self._busy():
             return 0.0
         pause = BUSY_SECONDS[len(self._unsent) > MANY_UNSENT]
         return self._paced_at + pause - now
