@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import rule, run_state_machine_as_test
 
 from controller.api import MARK_ATTRIBUTE
 from controller.harness.resource import Object
@@ -17,6 +17,7 @@ from sandbox.lldap.faults import lose_answer, lose_request, on
 from tests.support.bed import Bed
 from tests.support.directory import Directory
 from tests.support.groups import edges, group_named, group_rows, rename_by_hand
+from tests.support.machine import BedMachine
 
 NAMESPACES = st.sampled_from(("team-a", "team-a", "team-b"))
 USERS = st.sampled_from(("alice", "bob"))
@@ -37,10 +38,8 @@ MUTATIONS = st.sampled_from(
 )
 
 
-class Interleavings(RuleBasedStateMachine):
+class Interleavings(BedMachine):
     """Rules are what people, lldap's administrator and bad luck do; the end is checked."""
-
-    steps = 0
 
     def __init__(self) -> None:
         super().__init__()
@@ -128,34 +127,11 @@ class Interleavings(RuleBasedStateMachine):
         self.updates_lost |= operation.startswith("update")
         self.bed.lldap.hooks.append(on(operation, fault))
 
-    @rule()
-    def restart(self) -> None:
-        self.bed.start()
-
-    @rule(rounds=st.integers(0, 5))
-    def work_a_little(self, rounds: int) -> None:
-        for _ in range(rounds):
-            self.bed.step()
-
-    @rule(seconds=st.sampled_from((0, 12, 700)))
-    def wait(self, seconds: int) -> None:
-        self.bed.run(seconds, step=max(1.0, seconds / 20))
-
-    @invariant()
-    def count(self) -> None:
-        type(self).steps += 1
-
     # --- what must be true in the end ----------------------------------------------------------
 
     def teardown(self) -> None:
-        bed = self.bed
-        bed.lldap.hooks.clear()
-        bed.run(30)
-        bed.run(1500, step=15.0)
-        bed.clear_logs()
-        bed.run(700, step=10.0)
-        assert bed.mutations() == []
-        assert bed.api_writes() == []
+        self.bed.lldap.hooks.clear()
+        self.rest(step=15.0, quiet_step=10.0)
         assert self.untouched() == self.strangers
         self.ready_is_true()
         self.every_mark_has_its_object()

@@ -7,13 +7,14 @@ is judged as it is made, and in the end every object is Ready exactly when lldap
 from typing import Any
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import precondition, rule
 
 from informers import StatusError
 from tests.faults.bed import FaultBed
 from tests.faults.stores import Object, deleting
 from tests.faults.truth import untruths
 from tests.sequences.values import POLICIES, Spec
+from tests.support.machine import BedMachine
 
 KIND = "LldapAttributeSchema"
 ATTRIBUTES = st.sampled_from(("room", "ROOM", "size"))
@@ -58,10 +59,10 @@ REFUSED = {422, 500}  # a real server, too, says 500 when a value of the wrong t
 READY = "True"
 
 
-class Schemas(RuleBasedStateMachine):
+class Schemas(BedMachine):
     """One operator from beginning to end, or several one after the other."""
 
-    steps = 0
+    bed: FaultBed
 
     def __init__(self) -> None:
         super().__init__()
@@ -177,36 +178,11 @@ class Schemas(RuleBasedStateMachine):
             names = list(store.state.users.rows["stranger"].attributes)
             store.update(store.state.users, "stranger", columns={}, remove=names, insert={})
 
-    # --- bad luck and time -----------------------------------------------------------------
-
-    @rule()
-    def restart(self) -> None:
-        self.bed.start()
-
-    @rule(rounds=st.integers(0, 4))
-    def work_a_little(self, rounds: int) -> None:
-        for _ in range(rounds):
-            self.bed.step()
-
-    @rule(seconds=st.sampled_from((0, 12, 700)))
-    def wait(self, seconds: int) -> None:
-        self.bed.run(seconds, step=max(1.0, seconds / 20))
-
-    @invariant()
-    def count(self) -> None:
-        type(self).steps += 1
-
     # --- what must be true in the end ----------------------------------------------------------
 
     def teardown(self) -> None:
-        bed = self.bed
-        bed.run(30)
-        bed.run(1500, step=30.0)
-        bed.clear_logs()
-        bed.run(700, step=35.0)
-        assert bed.mutations() == []
-        assert bed.api_writes() == []
-        assert bed.safety.violations == []
+        self.rest(step=30.0, quiet_step=35.0)
+        assert self.bed.safety.violations == []
         self.ready_is_true()
         self.each_attribute_has_one_holder_at_most()
 
