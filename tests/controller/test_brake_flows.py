@@ -22,11 +22,6 @@ def bed() -> Bed:
     return bed
 
 
-@pytest.fixture
-def directory(bed: Bed) -> Directory:
-    return Directory(bed)
-
-
 def delete_all(bed: Bed) -> None:
     for name in NAMES:
         bed.delete("LldapUser", name)

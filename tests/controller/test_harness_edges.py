@@ -10,38 +10,17 @@ import pytest
 from controller.api import GROUP, INSTANCE_LABEL, LLDAP_USER
 from controller.election.leadership import NotLeader
 from controller.harness.resource import Object
-from informers import PatchType, RestClient
+from informers import RestClient
 from lldap import Credentials, Session
 from lldap.opaque import Client, ClientV07, ClientV40
 from lldap.passwords import OwnCredentials, Passwords
 from sandbox.lldap.exchange import Response
 from tests.support.bed import ADMIN_PASSWORD, CALL_SECONDS, Bed
 from tests.support.directory import Directory
-from tests.support.edits import status_writes
+from tests.support.edits import merge, status_writes
 
 VERIFIED = ("True", "Verified")
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-
-
-@pytest.fixture
-def bed() -> Bed:
-    return Bed()
-
-
-@pytest.fixture
-def directory(bed: Bed) -> Directory:
-    return Directory(bed)
-
-
-def merge(bed: Bed, change: Object, name: str = "alice") -> None:
-    path = bed.path("LldapUser", "team-a", name)
-    bed.admin.patch(path, change, content_type=PatchType.MERGE)
-
-
-def ready(bed: Bed, name: str = "alice") -> Object:
-    conditions = bed.get("LldapUser", name)["status"]["conditions"]
-    found: Object = next(c for c in conditions if c["type"] == "Ready")
-    return found
 
 
 # --- odd objects ---------------------------------------------------------------------------------

@@ -7,31 +7,16 @@ import orjson
 import pytest
 
 from controller.api import INSTANCE_LABEL, LLDAP_USER
-from controller.harness.resource import Object
-from informers import PatchType, RawResponse
+from informers import RawResponse
 from sandbox.apiserver.transport import Call
 from sandbox.lldap.exchange import Response
 from tests.support.bed import Bed
 from tests.support.directory import Directory
+from tests.support.edits import condition, merge
 from tests.support.kubebed import on_write, status_answer
 
 VERIFIED = ("True", "Verified")
 FINALIZER = LLDAP_USER.finalizer
-
-
-@pytest.fixture
-def bed() -> Bed:
-    return Bed()
-
-
-@pytest.fixture
-def directory(bed: Bed) -> Directory:
-    return Directory(bed)
-
-
-def merge(bed: Bed, change: Object, name: str = "alice") -> None:
-    path = bed.path("LldapUser", "team-a", name)
-    bed.admin.patch(path, change, content_type=PatchType.MERGE)
 
 
 def label(bed: Bed, value: int, name: str = "alice") -> None:
@@ -40,12 +25,6 @@ def label(bed: Bed, value: int, name: str = "alice") -> None:
 
 def status_writes(bed: Bed, name: str = "alice") -> int:
     return sum(path.endswith(f"/{name}/status") for _, path in bed.api_writes())
-
-
-def ready(bed: Bed, name: str = "alice") -> Object:
-    conditions = bed.get("LldapUser", name)["status"]["conditions"]
-    found: Object = next(c for c in conditions if c["type"] == "Ready")
-    return found
 
 
 # --- statuses ------------------------------------------------------------------------------------
@@ -111,17 +90,17 @@ def test_I02_an_error_text_with_a_varying_part_is_written_once(bed: Bed) -> None
 def test_I03_the_generation_is_the_one_that_was_reconciled(bed: Bed) -> None:
     bed.user("alice")
     bed.settle()
-    since = ready(bed)["lastTransitionTime"]
+    since = condition(bed)["lastTransitionTime"]
     bed.clock.advance(60)
     merge(bed, {"spec": {"deletionPolicy": "Retain"}})  # nothing is to do for it
     bed.settle()
     status = bed.get("LldapUser", "alice")["status"]
-    assert status["observedGeneration"] == ready(bed)["observedGeneration"] == 2
-    assert ready(bed)["lastTransitionTime"] == since
+    assert status["observedGeneration"] == condition(bed)["observedGeneration"] == 2
+    assert condition(bed)["lastTransitionTime"] == since
     merge(bed, {"spec": {"attributes": [{"name": "avatar", "value": ["a", "b"]}]}})
     bed.settle()
-    assert (ready(bed)["status"], ready(bed)["observedGeneration"]) == ("False", 3)
-    assert ready(bed)["lastTransitionTime"] > since
+    assert (condition(bed)["status"], condition(bed)["observedGeneration"]) == ("False", 3)
+    assert condition(bed)["lastTransitionTime"] > since
 
 
 def test_I03_a_spec_edited_during_a_slow_pass_is_reconciled_next(
@@ -151,7 +130,7 @@ def test_I03_a_spec_edited_during_a_slow_pass_is_reconciled_next(
     bed.run(5)
     assert (2, "True") not in seen  # generation 3 was there before it could be written
     assert seen[-1] == (3, "True")
-    assert ready(bed)["observedGeneration"] == 3
+    assert condition(bed)["observedGeneration"] == 3
     row = directory.user("alice")
     assert row is not None
     assert row.columns["display_name"] == "second"

@@ -3,34 +3,17 @@
 import pytest
 
 from controller.api import DRY_RUN_ANNOTATION, GROUP, PAUSED_ANNOTATION
-from controller.harness.resource import Object
 from sandbox.lldap.faults import refuse
 from tests.support.bed import Bed
 from tests.support.directory import Directory
-from tests.support.edits import annotate, go_on, pause
+from tests.support.edits import annotate, condition, go_on, pause
 
 VERIFIED = ("True", "Verified")
-
-
-@pytest.fixture
-def bed() -> Bed:
-    return Bed()
-
-
-@pytest.fixture
-def directory(bed: Bed) -> Directory:
-    return Directory(bed)
 
 
 def would(do: str) -> str:
     end = f"Remove the annotation {DRY_RUN_ANNOTATION} to let it happen"
     return f"dry-run: would do: {do}. {end}"
-
-
-def condition(bed: Bed, name: str = "alice") -> Object:
-    conditions = bed.get("LldapUser", name)["status"]["conditions"]
-    found: Object = next(c for c in conditions if c["type"] == "Ready")
-    return found
 
 
 # --- pausing -------------------------------------------------------------------------------------

@@ -12,16 +12,6 @@ from tests.support.kubebed import on_write, status_answer
 VERIFIED = ("True", "Verified")
 
 
-@pytest.fixture
-def bed() -> Bed:
-    return Bed()
-
-
-@pytest.fixture
-def directory(bed: Bed) -> Directory:
-    return Directory(bed)
-
-
 # --- other instances -----------------------------------------------------------------------------
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from controller.harness.outcome import Result
 from controller.watching.worker import Controller
 from sandbox.lldap.exchange import Response
@@ -14,16 +12,6 @@ from tests.support.directory import Directory
 from tests.support.edits import status_writes
 
 VERIFIED = ("True", "Verified")
-
-
-@pytest.fixture
-def bed() -> Bed:
-    return Bed()
-
-
-@pytest.fixture
-def directory(bed: Bed) -> Directory:
-    return Directory(bed)
 
 
 # --- lldap is down -------------------------------------------------------------------------------

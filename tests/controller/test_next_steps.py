@@ -10,11 +10,6 @@ from tests.support.bed import Bed
 from tests.support.directory import Directory
 
 
-@pytest.fixture
-def bed() -> Bed:
-    return Bed()
-
-
 def test_who_waits_for_a_schema_that_is_there_is_told_which_and_why(bed: Bed) -> None:
     bed.schema("badge", kind="Integer")
     bed.settle()

@@ -9,16 +9,6 @@ from tests.support.bed import Bed
 from tests.support.directory import Directory, mark
 
 
-@pytest.fixture
-def bed() -> Bed:
-    return Bed()
-
-
-@pytest.fixture
-def directory(bed: Bed) -> Directory:
-    return Directory(bed)
-
-
 def left(bed: Bed, kind: str, reason: str) -> float | None:
     return bed.metrics.registry.get_sample_value(
         "lldap_operator_left_in_lldap_total", {"kind": kind, "reason": reason}

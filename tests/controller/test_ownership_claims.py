@@ -9,11 +9,6 @@ from tests.support.bed import Bed
 from tests.support.directory import Directory
 
 
-@pytest.fixture
-def bed() -> Bed:
-    return Bed()
-
-
 def user_twice(bed: Bed, first: str = "team-b", second: str = "team-a") -> None:
     """Two objects for eva, the first one older."""
     bed.user("eva", first, email="eva@first.example")

@@ -16,16 +16,6 @@ from tests.support.directory import Directory, mark
 ALICE = "/namespaces/team-a/lldapusers/"
 
 
-@pytest.fixture
-def bed() -> Bed:
-    return Bed()
-
-
-@pytest.fixture
-def directory(bed: Bed) -> Directory:
-    return Directory(bed)
-
-
 def uid(bed: Bed, kind: str, name: str, namespace: str = "team-a") -> str:
     return str(bed.get(kind, name, namespace)["metadata"]["uid"])
 

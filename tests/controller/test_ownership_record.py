@@ -20,11 +20,6 @@ OBJECTS = {
 }
 
 
-@pytest.fixture
-def bed() -> Bed:
-    return Bed()
-
-
 def lost(bed: Bed) -> list[str]:
     return [who for who, _, reason, _ in bed.events.seen if reason == LOST]
 

@@ -49,11 +49,6 @@ NEVER_DONE = [name for name in FAULTS if name not in {"lost answer", "late answe
 BY_PROBES = {"refused connection", "lost request"}  # tried again when a probe finds lldap well
 
 
-@pytest.fixture
-def bed() -> Bed:
-    return Bed()
-
-
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("path", [REGISTER_START, REGISTER_FINISH, PROOF_START])
 @pytest.mark.parametrize("policy", ["Manage", "InitialOnly"])

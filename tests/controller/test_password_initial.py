@@ -32,11 +32,6 @@ HERS = "a password of her own"
 DATES = pytest.mark.parametrize("whole_seconds", [False, True], ids=["fractions", "whole seconds"])
 
 
-@pytest.fixture
-def bed() -> Bed:
-    return Bed()
-
-
 def initial(bed: Bed, **spec: Any) -> None:
     settled_user(bed, policy="InitialOnly", **spec)
 

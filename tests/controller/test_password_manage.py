@@ -3,8 +3,6 @@
 import hashlib
 import hmac
 
-import pytest
-
 from tests.support.accounts import (
     FIRST,
     SECOND,
@@ -26,12 +24,6 @@ from tests.support.accounts import (
 )
 from tests.support.bed import HASH_KEY, Bed
 from tests.support.directory import Directory
-
-
-@pytest.fixture
-def bed() -> Bed:
-    return Bed()
-
 
 # --- setting it ----------------------------------------------------------------------------
 

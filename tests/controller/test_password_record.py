@@ -20,12 +20,6 @@ from tests.support.accounts import (
 )
 from tests.support.bed import Bed
 
-
-@pytest.fixture
-def bed() -> Bed:
-    return Bed()
-
-
 # --- the record ----------------------------------------------------------------------------
 
 

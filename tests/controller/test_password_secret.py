@@ -24,11 +24,6 @@ from tests.support.accounts import (
 from tests.support.bed import CALL_SECONDS, Bed
 
 
-@pytest.fixture
-def bed() -> Bed:
-    return Bed()
-
-
 @pytest.mark.parametrize(
     "value",
     [b"x", b"p" * 4096, "pässwörd ❄".encode(), b"spaces  \t inside", b"\x00\x01 text too"],

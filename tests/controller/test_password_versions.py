@@ -25,11 +25,6 @@ from tests.support.bed import Bed
 V0_7, V4_0 = Version.V0_7, Version.V4_0
 
 
-@pytest.fixture
-def bed() -> Bed:
-    return Bed()
-
-
 def speaking(version: Version) -> Bed:
     bed = Bed()
     if version is V4_0:

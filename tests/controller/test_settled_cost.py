@@ -18,11 +18,6 @@ NAMES = [f"user{number}" for number in range(5)]
 
 
 @pytest.fixture
-def bed() -> Bed:
-    return Bed()
-
-
-@pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     found: Counter[str] = Counter()
 

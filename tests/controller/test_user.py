@@ -21,12 +21,6 @@ from tests.support.accounts import (
 from tests.support.bed import Bed
 from tests.support.directory import Directory
 
-
-@pytest.fixture
-def bed() -> Bed:
-    return Bed()
-
-
 # --- creation ------------------------------------------------------------------------------
 
 

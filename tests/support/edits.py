@@ -1,6 +1,8 @@
 """Edits of objects that are about the operator itself: pauses, labels; and what came of them."""
 
 from controller.api import INSTANCE_LABEL, PAUSED_ANNOTATION
+from controller.harness.resource import Object
+from informers import PatchType
 from tests.support.bed import Bed
 
 
@@ -8,7 +10,7 @@ def annotate(bed: Bed, kind: str, name: str, **annotations: str | None) -> None:
     bed.admin.patch(
         bed.path(kind, "team-a", name),
         {"metadata": {"annotations": annotations}},
-        content_type="application/merge-patch+json",
+        content_type=PatchType.MERGE,
     )
 
 
@@ -26,10 +28,23 @@ def relabel(bed: Bed, name: str, label: str | None, kind: str = "LldapUser") -> 
     bed.admin.patch(
         bed.path(kind, "team-a", name),
         {"metadata": {"labels": {INSTANCE_LABEL: label}}},
-        content_type="application/merge-patch+json",
+        content_type=PatchType.MERGE,
     )
     bed.settle()
 
 
 def status_writes(bed: Bed) -> int:
     return sum(path.endswith("/status") for _, path in bed.api_writes())
+
+
+def merge(bed: Bed, change: Object, name: str = "alice") -> None:
+    """A merge patch of a user."""
+    path = bed.path("LldapUser", "team-a", name)
+    bed.admin.patch(path, change, content_type=PatchType.MERGE)
+
+
+def condition(bed: Bed, name: str = "alice") -> Object:
+    """The whole Ready condition of a user."""
+    conditions = bed.get("LldapUser", name)["status"]["conditions"]
+    found: Object = next(c for c in conditions if c["type"] == "Ready")
+    return found
