@@ -123,8 +123,6 @@ class UserPasswords:
         return None
 
     def _is_due(self, this: UserPass, user: User) -> bool:
-        if this.created:
-            return True
         target = self._instance.user_target(user)
         created = self._instance.ownership.origin(this.resource, target) is Origin.CREATED
         if not created or this.password_was_ignored or HASH in this.resource.status:
