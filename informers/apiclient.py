@@ -1,17 +1,17 @@
 """The transport of the product: on the `kubernetes` package's ApiClient."""
 
-import contextlib
 import http
 import threading
 import time
 import urllib.parse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
+from informers.body import Body
 from informers.connection import (
     CALL_ERRORS,
     SOCKET_OPTIONS,
@@ -38,8 +38,6 @@ MAX_BYTES: Final = 512 * 1024 * 1024
 
 CONNECT_SECONDS: Final = 5.0
 """Until a connection stands, TLS included. Also what stopping can wait for at worst."""
-
-CHUNK_BYTES: Final = 64 * 1024
 
 
 class ApiClientTransport:
@@ -100,11 +98,18 @@ class ApiClientTransport:
         self._refuse_if_closed(method, path)
         target = self._target(path, query)
         sent = request_bytes(method, target, {**headers, **self._own_headers()}, body)
+        ends = self._monotonic() + timeout
         try:
-            with self._connection(timeout) as connection:
+            connection = self._pool._get_conn()  # noqa: SLF001 - urlopen's own steps
+            assert isinstance(connection, TimedConnection)
+            try:
+                self._connect(connection, timeout)
+                connection.timeout = ends - self._monotonic()
                 return exchange(
                     connection, method, sent, max_bytes=self._max_bytes, before_send=before_send
                 )
+            finally:
+                self._pool._put_conn(connection)  # noqa: SLF001
         except CALL_ERRORS as error:
             raise _failure(method, path, error) from error
 
@@ -119,12 +124,10 @@ class ApiClientTransport:
     ) -> "HTTPStream":
         """GET; an answer other than 200 must come whole within `timeout`."""
         response = self._open(path, query=query, headers=headers, timeout=timeout)
-        connection = response.connection
-        assert isinstance(connection, TimedConnection)
-        assert connection.reader is not None
+        body = Body(response)
         if response.status == http.HTTPStatus.OK:
-            connection.reader.idle_after(read_timeout)
-        return HTTPStream(response, connection.reader.abort, path)
+            body.idle_after(read_timeout)
+        return HTTPStream(response, body, path)
 
     def close(self) -> None:
         """End all calls, also those in progress, and let go of all connections."""
@@ -132,22 +135,11 @@ class ApiClientTransport:
         self._readers.abort_all()
         self._pool.close()
 
-    @contextlib.contextmanager
-    def _connection(self, timeout: float) -> Iterator[TimedConnection]:
-        """A connection that stands, of those kept alive or a new one, for `timeout` seconds."""
-        ends = self._monotonic() + timeout
-        connection = self._pool._get_conn()  # noqa: SLF001 - urlopen's own steps
-        assert isinstance(connection, TimedConnection)
-        try:
-            if connection.is_closed:
-                connection.timeout = min(timeout, CONNECT_SECONDS)
-                self._connect(connection)
-            connection.timeout = ends - self._monotonic()
-            yield connection
-        finally:
-            self._pool._put_conn(connection)  # noqa: SLF001
-
-    def _connect(self, connection: TimedConnection) -> None:
+    def _connect(self, connection: TimedConnection, timeout: float) -> None:
+        """Unless it is one of those kept alive."""
+        if not connection.is_closed:
+            return
+        connection.timeout = min(timeout, CONNECT_SECONDS)
         if self._pool.proxy is not None and self._pool.scheme == "https":
             self._pool._prepare_proxy(connection)  # noqa: SLF001
         else:
@@ -241,11 +233,9 @@ def _failure(method: str, path: str, error: Exception) -> ApiFailure:
 class HTTPStream:
     """One answer, read as it comes. `close`: any thread; the rest: one thread."""
 
-    def __init__(
-        self, response: urllib3.BaseHTTPResponse, abort: Callable[[], None], path: str
-    ) -> None:
+    def __init__(self, response: urllib3.BaseHTTPResponse, body: Body, path: str) -> None:
         self._response = response
-        self._abort = abort
+        self._body = body
         self._path = path
         self._lock = threading.Lock()  # guards _reading and _closed
         self._reading = False
@@ -268,7 +258,7 @@ class HTTPStream:
                 raise StreamClosed(self._path)
             self._reading = True
         try:
-            return self._response.read1(CHUNK_BYTES)
+            return self._body.read()
         except CALL_ERRORS as error:
             raise _failure("GET", self._path, error) from error
         finally:
@@ -282,7 +272,7 @@ class HTTPStream:
             self._closed = True
             reading = self._reading
         if reading:
-            self._abort()
+            self._body.abort()
         else:
             self._response.close()
 

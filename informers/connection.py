@@ -165,6 +165,7 @@ class TimedConnection(HTTPConnection):
         self._monotonic = monotonic
         self._deadline: float | None = None
         self.reader: Reader | None = None
+        self.response: http.client.HTTPResponse | None = None
         super().__init__(**kwargs)
 
     @property
@@ -213,16 +214,20 @@ class TimedConnection(HTTPConnection):
             self.sock.settimeout(self._left())
             rest = rest[self.sock.send(rest) :]
 
+    def answer(self) -> io.BufferedReader:
+        """The bytes of the answer that begins now, read through a Reader."""
+        deadline = self._deadline
+        raw = self.sock.makefile("rb", buffering=0)
+        self.reader = Reader(raw, self.sock, lambda: self._until(deadline), self._readers)
+        return io.BufferedReader(self.reader, BUFFER_BYTES)
+
     def response_class(  # type: ignore[override]  # http.client calls it as a factory
         self, sock: socket.socket, debuglevel: int = 0, method: str | None = None
     ) -> http.client.HTTPResponse:
-        """The answer that begins now, read through a Reader."""
-        response = http.client.HTTPResponse(sock, debuglevel=debuglevel, method=method)
-        deadline = self._deadline
-        raw = response.fp.detach()
-        self.reader = Reader(raw, sock, lambda: self._until(deadline), self._readers)
-        response.fp = io.BufferedReader(self.reader, BUFFER_BYTES)
-        return response
+        """The same as http.client reads it."""
+        del sock, debuglevel
+        self.response = read_by_http_client(self.answer(), method)
+        return self.response
 
     def _new_conn(self) -> socket.socket:
         return _dial(self._dns_host.strip("[]"), self.port, self._left, self.socket_options or ())
@@ -239,6 +244,22 @@ class TimedConnection(HTTPConnection):
 
 class TimedTLSConnection(TimedConnection, HTTPSConnection):
     """The same over TLS. OpenSSL's handshake and reads keep to the socket's timeout as a total."""
+
+
+def read_by_http_client(answer: io.BufferedReader, method: str | None) -> http.client.HTTPResponse:
+    """An answer of which nothing has been taken yet; http.client looks at its head."""
+    source: Any = _Source(answer)
+    return http.client.HTTPResponse(source, method=method)
+
+
+class _Source:
+    """What http.client takes for a socket."""
+
+    def __init__(self, answer: io.BufferedReader) -> None:
+        self._answer = answer
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        return self._answer
 
 
 def _dial(

@@ -1,11 +1,13 @@
 """A request as bytes, and the whole answer to it.
 
 http.client hands the head of every answer to Python's e-mail parser, and urllib3 copies what comes
-out of it: that is most of what a small call costs. A head with nothing odd about it is read here;
-any other, and any body that does not say how long it is, is left to them.
+out of it: that is most of what a small call costs. A head with nothing odd about it is read here,
+and its body, which says how long it is or comes in chunks (an API server sends all above 2 KB so);
+any other answer is left to them.
 """
 
 import http.client
+import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,16 +15,18 @@ from typing import Final
 
 import urllib3
 
-from informers.connection import TimedConnection
+from informers.chunks import Chunks
+from informers.connection import TimedConnection, read_by_http_client
 from informers.errors import AnswerTooLarge, ConnectionFailed
 from informers.transport import BeforeSend, RawResponse
 
 PIECE_BYTES: Final = 4 * 1024 * 1024
+CHUNKED_BYTES: Final = 64 * 1024  # at once, of a body in chunks: a TLS record has 16 KB at most
 
 _STATUS: Final = re.compile(rb"HTTP/1\.1 ([2-5]\d\d)[ \r]")
 _FIELD: Final = re.compile(r"[\w!#$%&'*+.^`|~-]+:[\x01-\x09\x0b\x0c\x0e-\xff]*", re.ASCII)
 _TARGET: Final = re.compile(r"[!-~]+")
-_ODD: Final = frozenset({"transfer-encoding", "content-encoding", "connection", "trailer"})
+_ODD: Final = frozenset({"content-encoding", "connection", "trailer"})
 _WITHOUT_BODY: Final = frozenset({204, 304})
 
 
@@ -48,12 +52,15 @@ class Headers(Mapping[str, str]):
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A plain head: `size` bytes of it, then `length` bytes of body, and the connection stays."""
+    """A plain head: `size` bytes of it, then the body, and the connection stays.
+
+    `length`: bytes of the body; None if it comes in chunks.
+    """
 
     status: int
     headers: Headers
     size: int
-    length: int
+    length: int | None
 
 
 def plain_head(data: bytes) -> Head | None:
@@ -67,8 +74,12 @@ def plain_head(data: bytes) -> Head | None:
         return None
     parted = (field.partition(":") for field in fields)
     headers = Headers((name, value.strip(" \t")) for name, _, value in parted)
-    length = headers.get("content-length", "")
-    if not (length.isascii() and length.isdigit()) or not _ODD.isdisjoint(headers):
+    if not _ODD.isdisjoint(headers):
+        return None
+    length, encoding = headers.get("content-length"), headers.get("transfer-encoding")
+    if length is None and encoding == "chunked":
+        return Head(int(status[1]), headers, end + 4, None)
+    if length is None or encoding is not None or not (length.isascii() and length.isdigit()):
         return None
     return Head(int(status[1]), headers, end + 4, int(length))
 
@@ -101,36 +112,59 @@ def exchange(
     """
     try:
         connection.begin(request, before_send)
-        response = connection.response_class(connection.sock, method=method)
-        with response:
-            return _whole(connection, response, max_bytes)
+        with connection.answer() as answer:
+            return _whole(connection, method, answer, max_bytes)
     except BaseException:
         connection.close()
         raise
 
 
 def _whole(
-    connection: TimedConnection, response: http.client.HTTPResponse, max_bytes: int
+    connection: TimedConnection, method: str, answer: io.BufferedReader, max_bytes: int
 ) -> RawResponse:
-    there = response.fp.peek(1)
+    there = answer.peek(1)
     head = plain_head(there)
     if head is None:
-        return _odd(connection, response, max_bytes)
-    if head.length > max_bytes:
-        raise _too_large(max_bytes)
-    if len(there) > head.size + head.length:  # whose answer the rest would be, nobody knows
+        return _odd(connection, method, answer, max_bytes)
+    answer.read(head.size)
+    if head.length is None:
+        body, more = _in_chunks(answer, max_bytes)
+    else:
+        body = _of_length(answer, head.length, max_bytes)
+        more = len(there) > head.size + head.length
+    if more:  # whose answer that would be, nobody knows
         connection.close()
-    response.fp.read(head.size)
-    body = response.fp.read(head.length)
-    if len(body) < head.length:
-        raise http.client.IncompleteRead(body, head.length - len(body))
     return RawResponse(head.status, head.headers, body)
 
 
+def _of_length(answer: io.BufferedReader, length: int, max_bytes: int) -> bytes:
+    if length > max_bytes:
+        raise _too_large(max_bytes)
+    body = answer.read(length)
+    if len(body) < length:
+        raise http.client.IncompleteRead(body, length - len(body))
+    return body
+
+
+def _in_chunks(answer: io.BufferedReader, max_bytes: int) -> tuple[bytes, bool]:
+    """The body, and whether something came behind it."""
+    chunks, parts, size = Chunks(), [], 0
+    while not chunks.ended:
+        piece = answer.read1(CHUNKED_BYTES)
+        if not piece:
+            raise http.client.IncompleteRead(b"")
+        parts.append(chunks.feed(piece))
+        size += len(parts[-1])
+        if size > max_bytes:
+            raise _too_large(max_bytes)
+    return b"".join(parts), bool(chunks.rest)
+
+
 def _odd(
-    connection: TimedConnection, response: http.client.HTTPResponse, max_bytes: int
+    connection: TimedConnection, method: str, answer: io.BufferedReader, max_bytes: int
 ) -> RawResponse:
-    """An answer in pieces, packed, without a body, or the last one of its connection."""
+    """An answer that is packed, without a body, of unknown length, or its connection's last."""
+    response = read_by_http_client(answer, method)
     response.begin()
     headers = Headers(response.headers.items())
     wrapped = urllib3.HTTPResponse(

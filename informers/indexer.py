@@ -72,11 +72,13 @@ class _Index:
 
     def move(self, key: str, old: Object | None, new: Object | None) -> None:
         """`key` held `old` and holds `new`."""
-        before = set(self._of(old)) if old is not None else set()
-        after = set(self._of(new)) if new is not None else set()
-        for value in before - after:
+        before = tuple(self._of(old)) if old is not None else ()
+        after = tuple(self._of(new)) if new is not None else ()
+        if before == after:  # so it is with most events: not worth a set
+            return
+        for value in {*before}.difference(after):
             self._remove(value, key)
-        for value in after - before:
+        for value in {*after}.difference(before):
             self._add(value, key)
 
     def _add(self, value: str, key: str) -> None:

@@ -1,23 +1,18 @@
-"""Kept-alive connections with a deadline for the whole call, under requests and urllib3."""
+"""Kept-alive connections of urllib3 with a deadline for the whole call."""
 
+import io
 import socket
 import ssl
-import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from requests import PreparedRequest, Response
-from requests.adapters import HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
-from urllib3.response import BaseHTTPResponse, HTTPResponse
-from urllib3.util import Timeout
 
 from lldap.clock import Clock, Deadline
 from lldap.errors import ConnectionFailed
-from lldap.responsehead import PlainResponse
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
@@ -75,30 +70,19 @@ class TimedTlsSocket(TimedSocket, ssl.SSLSocket):
     """The same with TLS."""
 
 
-class CurrentCall(threading.local):
-    """What the call that this thread makes wants: urllib3 hands nothing of ours down."""
-
-    before_send: BeforeSend | None = None
-
-
 class TimedConnection(HTTPConnection):
     """One connection, used by one thread at a time.
 
-    urllib3 sets `timeout` before each phase of a call to what is left of the call's total. Here
-    that becomes a point in time, which also holds while headers and body drip in.
+    An assignment to `timeout` begins a call: it becomes a point in time, which also holds while
+    headers and body drip in.
     """
 
-    response_class = PlainResponse
     sock: TimedSocket | None = None
 
-    def __init__(
-        self, host: str, port: int, *, clock: Clock, call: CurrentCall, **options: object
-    ) -> None:
+    def __init__(self, host: str, port: int, *, clock: Clock, **options: object) -> None:
         self._clock = clock
-        self._call = call
         self._used = clock.monotonic()
         self._deadline: Deadline | None = None
-        self._held: list[bytes] | None = None
         super().__init__(host, port, **options)  # type: ignore[arg-type]  # as the pool gives them
 
     @property
@@ -117,7 +101,7 @@ class TimedConnection(HTTPConnection):
 
     @property
     def is_connected(self) -> bool:
-        """Whether it can be used again: urllib3 opens it anew if not."""
+        """Whether it can be used again: the pool closes it if not."""
         return self._clock.monotonic() - self._used < IDLE_SECONDS and super().is_connected
 
     def connect(self) -> None:
@@ -132,39 +116,26 @@ class TimedConnection(HTTPConnection):
         assert self.sock is not None
         self.sock.deadline = self._deadline
 
-    def request(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - urllib3's own
-        """Send head and body as one: urllib3 sends two pieces, each a TLS record and a wake-up."""
-        held = self._held = []
-        try:
-            super().request(*args, **options)
-        finally:
-            self._held = None
-        self._begin(b"".join(held))
-
-    def _begin(self, data: bytes) -> None:
+    def begin(self, request: bytes, before_send: BeforeSend | None) -> None:
         """Ask `before_send`, and send what the socket takes at once; the rest when it takes more.
 
         Nothing in between may wait, be it for the interpreter: a process that is stopped there
         sends when it goes on. A socket with a timeout would wait for room first.
         """
-        if self.sock is None:
-            self.connect()
         sock, deadline = self.sock, self._deadline
         assert sock is not None
         assert deadline is not None
         sock.settimeout(0)
-        if self._call.before_send is not None:
-            self._call.before_send(max(deadline.left(), 0.0))
-        sent = sock.send_at_once(data)
-        if sent < len(data):
-            super().send(memoryview(data)[sent:])
+        if before_send is not None:
+            before_send(max(deadline.left(), 0.0))
+        sent = sock.send_at_once(request)
+        if sent < len(request):
+            sock.sendall(memoryview(request)[sent:])
 
-    def send(self, data: Any) -> None:  # noqa: ANN401 - as the base class has it
-        """Send, or hold until the request is whole."""
-        if self._held is None:
-            super().send(data)
-        else:
-            self._held.append(data)
+    def answer(self) -> io.BufferedReader:
+        """The bytes of the answer that begins now."""
+        assert self.sock is not None
+        return self.sock.makefile("rb")
 
     def _new_conn(self) -> socket.socket:
         """Try every address within one deadline; urllib3 gives each the whole timeout."""
@@ -199,61 +170,6 @@ class TlsPool(HTTPSConnectionPool):
     """The connections to one lldap with TLS. Any thread."""
 
     ConnectionCls = TimedTlsConnection
-
-
-class Adapter(HTTPAdapter):
-    """requests' adapter for one server, used without requests' Session. Any thread.
-
-    The Session would follow redirects, keep the session cookie that lldap sets at login, and read
-    proxies and passwords from the environment and ~/.netrc.
-    """
-
-    def __init__(self, pool: Pool | TlsPool, call: CurrentCall) -> None:
-        """`call` is that of the pool's connections."""
-        self._pool = pool
-        self._call = call
-        super().__init__()
-
-    def exchange(
-        self, request: PreparedRequest, seconds: float, before_send: BeforeSend | None
-    ) -> HTTPResponse:
-        """Send `request`, read the headers of the answer; `seconds` is for the body too."""
-        total = Timeout(total=seconds)
-        self._call.before_send = before_send
-        try:
-            # The stubs do not know that requests passes urllib3's own Timeout on.
-            response = self.send(request, stream=True, timeout=total)  # type: ignore[arg-type]
-        finally:
-            self._call.before_send = None
-        raw: HTTPResponse = response.raw
-        return raw
-
-    def build_response(self, req: PreparedRequest, resp: BaseHTTPResponse) -> Response:
-        """Nothing but `raw`: no cookies, no guess of an encoding."""
-        del req
-        response = Response()
-        response.raw = resp
-        return response
-
-    def init_poolmanager(self, *args: object, **kwargs: object) -> None:
-        """There is one pool."""
-
-    def get_connection_with_tls_context(self, *args: object, **kwargs: object) -> Pool | TlsPool:
-        """There is one pool."""
-        del args, kwargs
-        return self._pool
-
-    def cert_verify(self, *args: object, **kwargs: object) -> None:
-        """The pool's own TLS context verifies."""
-
-    def request_url(self, request: PreparedRequest, proxies: object) -> str:
-        """The path: there is no proxy."""
-        del proxies
-        return request.url or "/"
-
-    def close(self) -> None:
-        """Close what is idle now and, when its call ends, what is not."""
-        self._pool.close()
 
 
 def tls_context(ca_file: Path | None) -> ssl.SSLContext:

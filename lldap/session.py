@@ -1,8 +1,7 @@
 """Calls to lldap in one session that all threads share."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,7 +97,7 @@ class Session:
         body = document.body(request.variables)
         call = _Call(request.asked, graphql.PATH, body, document.max_bytes, write)
         deadline = Deadline(self._clock, max(self._call_seconds, document.min_seconds))
-        with self._observed(request.asked):
+        with _Observed(self._observe_call, request.asked.operation, self._clock):
             return graphql.data_of(request, self._authenticated(call, deadline))
 
     def post(
@@ -111,7 +110,7 @@ class Session:
         asked = Asked(path, user=body.get("username"))
         call = _Call(asked, path, orjson.dumps(body), MAX_AUTH_BYTES, write)
         deadline = Deadline(self._clock, self._call_seconds)
-        with self._observed(asked):
+        with _Observed(self._observe_call, path, self._clock):
             if authenticated:
                 answer = self._authenticated(call, deadline)
             else:
@@ -148,7 +147,7 @@ class Session:
         )
 
     def _log_in(self, generation: int, deadline: Deadline) -> Login:
-        with _outcome_to(self._observe_login):
+        with _Observed(self._observe_login, LOGIN, self._clock):
             credentials = self._credentials()
             body = {"username": credentials.username, "password": credentials.password}
             call = _Call(Asked(LOGIN), LOGIN, orjson.dumps(body), MAX_AUTH_BYTES, write=False)
@@ -156,31 +155,36 @@ class Session:
             now = self._clock.monotonic()
             return Login.of(generation, credentials.username, now, answer.get("token"))
 
-    def _observe_login(self, outcome: str) -> None:
+    def _observe_login(self, operation: str, outcome: str, _seconds: float) -> None:
         self._metrics.observe_login(outcome)
-        _LOG.debug("lldap %s: %s", LOGIN, outcome)
+        _LOG.debug("lldap %s: %s", operation, outcome)
 
-    @contextmanager
-    def _observed(self, asked: Asked) -> Iterator[None]:
-        begin = self._clock.monotonic()
-
-        def observe(outcome: str) -> None:
-            seconds = self._clock.monotonic() - begin
-            self._metrics.observe_call(asked.operation, outcome, seconds)
-            _LOG.debug("lldap %s: %s in %.3f s", asked.operation, outcome, seconds)
-
-        with _outcome_to(observe):
-            yield
+    def _observe_call(self, operation: str, outcome: str, seconds: float) -> None:
+        self._metrics.observe_call(operation, outcome, seconds)
+        _LOG.debug("lldap %s: %s in %.3f s", operation, outcome, seconds)
 
 
-@contextmanager
-def _outcome_to(observe: Callable[[str], None]) -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        observe(type(error).__name__)
-        raise
-    observe("ok")
+class _Observed:
+    """Tells what came of a block: ok, or the name of what it raised."""
+
+    __slots__ = ("_began", "_clock", "_observe", "_operation")
+
+    def __init__(
+        self, observe: Callable[[str, str, float], None], operation: str, clock: Clock
+    ) -> None:
+        self._observe = observe
+        self._operation = operation
+        self._clock = clock
+        self._began = clock.monotonic()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and not issubclass(kind, Exception):
+            return  # the thread ends
+        outcome = "ok" if kind is None else kind.__name__
+        self._observe(self._operation, outcome, self._clock.monotonic() - self._began)
 
 
 def _object(asked: Asked, answer: Answer) -> dict[str, Any]:

@@ -6,16 +6,12 @@ from dataclasses import dataclass, field
 from http.client import HTTPException
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import urlsplit
-
-from requests import PreparedRequest, RequestException
-from requests.structures import CaseInsensitiveDict
-from urllib3.exceptions import HTTPError
-from urllib3.response import BaseHTTPResponse
+from urllib.parse import quote, urlsplit
 
 from lldap.clock import Clock, Deadline
-from lldap.errors import AnswerTooLarge, OutcomeUnknown
-from lldap.http import Adapter, BeforeSend, CurrentCall, Pool, TlsPool, tls_context
+from lldap.errors import OutcomeUnknown
+from lldap.exchange import Adapter, Call
+from lldap.http import BeforeSend, Pool, TlsPool, tls_context
 
 _Stamp = tuple[int, int, int] | None
 
@@ -73,6 +69,11 @@ class HttpTransport:
         pool_size: int = 20,
     ) -> None:
         self._url = _Url.parse(base_url)
+        self._fields = {
+            "Host": self._url.authority,
+            "Accept-Encoding": "identity",
+            "User-Agent": "lldap-operator",
+        }
         self._clock = clock
         self._ca_file = ca_file if self._url.tls else None
         self._pool_size = pool_size
@@ -93,14 +94,16 @@ class HttpTransport:
     ) -> Answer:
         """See Transport."""
         deadline = Deadline(self._clock, timeout)
-        request = self._request(method, path, headers, body)
+        target = self._url.path + path
+        fields = {**self._fields, **headers}
+        call = Call(method, target, fields, body, max_bytes=max_bytes, before_send=before_send)
         adapter = self._current_adapter()
         try:
-            response = adapter.exchange(request, timeout, before_send)
-            return _read(response, max_bytes)
-        except (RequestException, HTTPError, HTTPException, OSError):
+            whole = adapter.send(call, timeout=timeout)
+            return Answer(whole.status_code, whole.content_type, whole.content)
+        except (HTTPException, OSError):
             late = deadline.left() <= 0
-        # Out of the handler: what requests raises holds the request, with token and password.
+        # Out of the handler: the traceback holds the request, with token and password.
         if late:
             raise OutcomeUnknown(f"no whole answer within {timeout:.3g} s")
         raise OutcomeUnknown("the connection broke before the whole answer was there")
@@ -110,20 +113,6 @@ class HttpTransport:
         with self._lock:
             adapter = self._adapter
         adapter.close()
-
-    def _request(
-        self, method: str, path: str, headers: Mapping[str, str], body: bytes | None
-    ) -> PreparedRequest:
-        request = PreparedRequest()
-        request.method = method
-        request.url = self._url.path + path
-        request.body = body
-        request.headers = CaseInsensitiveDict(headers)
-        request.headers["Accept-Encoding"] = "identity"
-        request.headers["User-Agent"] = "lldap-operator"
-        if body is not None:
-            request.headers["Content-Length"] = str(len(body))
-        return request
 
     def _current_adapter(self) -> Adapter:
         stamp = _stamp(self._ca_file)
@@ -147,19 +136,19 @@ class HttpTransport:
         return fresh or old
 
     def _new_adapter(self) -> Adapter:
-        url, size, clock, call = self._url, self._pool_size, self._clock, CurrentCall()
+        url, size, clock = self._url, self._pool_size, self._clock
         if not url.tls:
-            return Adapter(Pool(url.host, url.port, maxsize=size, clock=clock, call=call), call)
+            return Adapter(Pool(url.host, url.port, maxsize=size, clock=clock))
         tls = tls_context(self._ca_file)
-        pool = TlsPool(url.host, url.port, maxsize=size, clock=clock, call=call, ssl_context=tls)
-        return Adapter(pool, call)
+        return Adapter(TlsPool(url.host, url.port, maxsize=size, clock=clock, ssl_context=tls))
 
 
 @dataclass(frozen=True, slots=True)
 class _Url:
-    """Where lldap is: `path` has no slash at its end."""
+    """Where lldap is: `path` has no slash at its end, `authority` is what requests name as Host."""
 
     tls: bool
+    authority: str
     host: str
     port: int
     path: str
@@ -174,7 +163,9 @@ class _Url:
             msg = "the URL of lldap must have no user, no query and no fragment"
             raise ValueError(msg)
         tls = parts.scheme == "https"
-        return cls(tls, parts.hostname, parts.port or (443 if tls else 80), parts.path.rstrip("/"))
+        port = parts.port or (443 if tls else 80)
+        path = quote(parts.path.rstrip("/"), safe="/%:@!$&'()*+,;=~")
+        return cls(tls, _ascii(parts.netloc), parts.hostname, port, path)
 
 
 def _stamp(file: Path | None) -> _Stamp:
@@ -188,25 +179,6 @@ def _stamp(file: Path | None) -> _Stamp:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def _read(raw: BaseHTTPResponse, max_bytes: int) -> Answer:
-    """Read the whole answer; a connection with something left in it is closed."""
-    try:
-        body = _body(raw, max_bytes)
-    except BaseException:
-        raw.close()
-        raise
-    return Answer(raw.status, raw.headers.get("Content-Type", ""), body)
-
-
-def _body(raw: BaseHTTPResponse, max_bytes: int) -> bytes:
-    if raw.headers.get("Transfer-Encoding", "").lower() == "chunked":
-        body = raw.read(max_bytes + 1, decode_content=False)
-        if len(body) > max_bytes:
-            raise AnswerTooLarge(f"an answer of more than {max_bytes} bytes")
-        return body
-    length = raw.headers.get("Content-Length", "")
-    if not length.isdecimal():  # it ends where the connection ends, or breaks: nobody can tell
-        raise OutcomeUnknown("an answer that does not say how long it is")
-    if int(length) > max_bytes:
-        raise AnswerTooLarge(f"an answer of {length} bytes; {max_bytes} is the limit")
-    return raw.read(decode_content=False)
+def _ascii(authority: str) -> str:
+    """As a request names it. Raises ValueError if no server can be called so."""
+    return authority if authority.isascii() else authority.encode("idna").decode("ascii")

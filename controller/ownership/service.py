@@ -32,8 +32,13 @@ class Service(enum.Enum):
 
 def service(resource: Resource, instance: str) -> Service:
     """Decide by label and record alone."""
-    label = resource.labels.get(INSTANCE_LABEL)
-    recorded = resource.recorded.get("instance")
+    return service_of(resource.raw, instance)
+
+
+def service_of(obj: Object, instance: str) -> Service:
+    """The same of an object as it came."""
+    label = (obj["metadata"].get("labels") or {}).get(INSTANCE_LABEL)
+    recorded = (obj.get("status") or {}).get("instance")
     if label == instance:
         return Service.SERVED if recorded in (None, "", instance) else Service.HELD
     return Service.TO_RELEASE if recorded == instance else Service.FOREIGN
@@ -47,17 +52,20 @@ def stub_foreign(instance: str) -> Transform:
     """
 
     def transform(obj: Object) -> Object:
-        whole = {**obj, "metadata": _without_ballast(obj["metadata"])}
-        return whole if service(Resource(whole), instance) is not Service.FOREIGN else _stub(whole)
+        if service_of(obj, instance) is Service.FOREIGN:
+            return _stub(obj)
+        _drop_ballast(obj["metadata"])
+        return obj
 
     return transform
 
 
-def _without_ballast(metadata: Object) -> Object:
-    kept = {k: v for k, v in metadata.items() if k not in {"managedFields", "annotations"}}
-    annotations = metadata.get("annotations") or {}
+def _drop_ballast(metadata: Object) -> None:
+    metadata.pop("managedFields", None)
+    annotations = metadata.pop("annotations", None) or {}
     ours = {name: annotations[name] for name in OUR_ANNOTATIONS if name in annotations}
-    return {**kept, "annotations": ours} if ours else kept
+    if ours:
+        metadata["annotations"] = ours
 
 
 def _stub(obj: Object) -> Object:

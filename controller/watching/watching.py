@@ -14,7 +14,7 @@ from controller.api import (
 )
 from controller.harness.resource import Object, Resource, is_on
 from controller.harness.statuswriter import is_ready
-from controller.ownership.service import OUR_ANNOTATIONS, Service, service
+from controller.ownership.service import OUR_ANNOTATIONS, Service, service_of
 from controller.watching.cache import Cache
 from controller.watching.indexes import ATTRIBUTE, TARGET, indexes, on_other_target, targets_of
 from controller.watching.ownwrites import OwnWrites
@@ -103,7 +103,7 @@ class KindHandler:
         self._enqueue_affected(_key(obj), self._view(obj, gone=True), _NOTHING)
 
     def _is_foreign(self, obj: Object) -> bool:
-        return service(Resource(obj), self._instance) is Service.FOREIGN
+        return service_of(obj, self._instance) is Service.FOREIGN
 
     def _priority(self, old: Object, new: Object, *, asks: bool) -> int | None:
         """How soon the object itself is looked at; None: it need not be.

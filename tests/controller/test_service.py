@@ -1,5 +1,7 @@
 """Whose operator serves an object, and what is kept of it."""
 
+import copy
+
 import pytest
 
 from controller.api import DRY_RUN_ANNOTATION, INSTANCE_LABEL
@@ -57,7 +59,7 @@ def test_of_what_concerns_us_only_ballast_is_dropped(
     label: str | None, recorded: str | None
 ) -> None:
     whole = an_object(label, recorded)
-    kept = stub_foreign("mine")(whole)
+    kept = stub_foreign("mine")(an_object(label, recorded))
     assert kept["spec"] == whole["spec"]
     assert kept["status"] == whole["status"]
     assert kept["metadata"]["annotations"] == {DRY_RUN_ANNOTATION: "true"}
@@ -81,13 +83,13 @@ def test_of_other_instances_objects_only_what_shows_that_they_are() -> None:
 
 def test_an_object_without_any_label_or_annotation_is_kept_as_it_is() -> None:
     bare = {"kind": "LldapUser", "metadata": {"name": "alice", "namespace": "a", "uid": "u"}}
-    assert stub_foreign("mine")(bare) == bare
+    assert stub_foreign("mine")(copy.deepcopy(bare)) == bare
 
 
-def test_the_transform_changes_a_copy() -> None:
-    whole = an_object("mine")
+def test_what_is_dropped_of_an_object_of_others_is_left_where_it_was() -> None:
+    whole = an_object("other")
     stub_foreign("mine")(whole)
-    assert whole == an_object("mine")
+    assert whole == an_object("other")
 
 
 def test_of_a_secret_nothing_is_kept_that_could_hold_its_values() -> None:

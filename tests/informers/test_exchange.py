@@ -4,6 +4,7 @@ from http.client import HTTPResponse
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from informers import ConnectionFailed
 from informers.exchange import Headers, plain_head, request_bytes
@@ -21,7 +22,14 @@ def test_a_plain_head_is_what_http_client_reads(data: bytes) -> None:
     assert read is not None
     assert (head.status, head.length, data[head.size :]) == (read.status, read.length, read.rest)
     assert dict(head.headers) == dict(Headers(read.fields))
-    assert (read.chunked, read.will_close) == (False, False)
+    assert (read.chunked, read.will_close) == (head.length is None, False)
+
+
+@given(st.sampled_from(["chunked", "CHUNKED", "gzip, chunked", "chunked, chunked", "identity"]))
+def test_chunks_are_plain_if_nothing_is_done_to_them(encoding: str) -> None:
+    head = plain_head(f"HTTP/1.1 200 OK\r\nTransfer-Encoding: {encoding}\r\n\r\n".encode())
+    assert (head is not None) == (encoding == "chunked")
+    assert head is None or head.length is None
 
 
 def test_a_plain_head() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from informers import AnswerTooLarge, ConnectionFailed
-from tests.informers.rawserver import Peer, RawServer, serve, transport_to
+from tests.informers.rawserver import CHUNKED, Peer, RawServer, serve, transport_to
 from tests.informers.sites import LONG, Site
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
@@ -16,10 +16,11 @@ ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
         (ANSWER + b"HTTP/1.1 200 OK\r\n", 3),
         (ANSWER.replace(b"OK\r\n", b"OK\r\nConnection: close\r\n"), 3),
         (ANSWER.replace(b"OK\r\n", b"OK\r\nConnection: keep-alive\r\n"), 1),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 1),
+        (CHUNKED + b"2\r\n{}\r\n0\r\n\r\n", 1),
+        (CHUNKED + b"2\r\n{}\r\n0\r\n\r\nHTTP/1.1", 3),
         (b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n{}", 3),
     ],
-    ids=["plain", "more than an answer", "closed", "kept alive", "chunked", "HTTP/1.0"],
+    ids=["plain", "more than an answer", "closed", "kept alive", "chunks", "more", "HTTP/1.0"],
 )
 def test_a_connection_is_used_again_if_its_answer_ended_where_it_said(
     sent: bytes, connections: int
@@ -45,8 +46,7 @@ def test_an_answer_may_be_as_long_as_the_limit(chunked: bool) -> None:
     def answer(peer: Peer) -> None:
         body = b"x" * (10 if "/ten" in peer.requests[-1][0] else 11)
         if chunked:
-            head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-            peer.send(head + b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body))
+            peer.send(CHUNKED + b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body))
         else:
             peer.answer(body)
 
@@ -59,3 +59,15 @@ def test_an_answer_may_be_as_long_as_the_limit(chunked: bool) -> None:
             transport.request("GET", "/eleven", timeout=LONG)
         assert transport.request("GET", "/ten", timeout=LONG).body == b"x" * 10
         assert len(server.peers) == 2
+
+
+@pytest.mark.parametrize(("behind", "connections"), [(b"", 1), (b"HTTP/1.1 200 OK\r\n", 3)])
+def test_a_watch_that_ended_leaves_its_connection(behind: bytes, connections: int) -> None:
+    sent = CHUNKED + b"2\r\n{}\r\n0\r\n\r\n" + behind
+    place = Site(serve(lambda peer: peer.send(sent)), None)
+    with place as transport:
+        for _ in range(3):
+            stream = transport.stream("/watch", timeout=LONG, read_timeout=LONG)
+            assert b"".join(iter(stream.read, b"")) == b"{}"
+            stream.close()
+        assert len(place.server.peers) == connections
