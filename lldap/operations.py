@@ -15,9 +15,11 @@ _Model = TypeVar("_Model")
 
 Values = Mapping[str, Sequence[str]]
 
-PAGED_READ = range(500, 30_001)
-"""How many known ids make a paged read: below it costs more than it saves, above the databases
-refuse that many values in one statement (32,766 in SQLite)."""
+PAGED_READ = 500
+"""So many known ids make a paged read: below it costs more than it saves."""
+
+NAMED_IDS = 30_000
+"""So many are named; the databases refuse more values in one statement (SQLite above 32,766)."""
 
 _PAGE = 100
 
@@ -49,10 +51,11 @@ class Client:
 
         `known` are ids of users that are probably there. lldap puts a list of users together in
         time that grows with the square of their attribute values; with many known ids it is asked
-        for pages of them and for the rest, which is everything too, and many times cheaper.
+        for pages of them and for the rest, which is everything too, and many times cheaper. Of
+        more than 30,000 known users the others come with the rest.
         """
         ids = sorted({user_key(user) for user in known})
-        pages = _pages(ids) if len(ids) in PAGED_READ else []
+        pages = _pages(ids[:NAMED_IDS]) if len(ids) >= PAGED_READ else []
         filters: dict[str, Any] = {f"page{number}": page for number, page in enumerate(pages)}
         filters["rest"] = {"not": {"any": pages}} if pages else None
         request = Request(documents.directory(filters), filters, Asked("directory"))

@@ -18,7 +18,7 @@ from lldap import (
 )
 from lldap.documents import DIRECTORY_MAX_BYTES, DIRECTORY_SECONDS
 from lldap.models import Digest
-from lldap.operations import PAGED_READ
+from lldap.operations import NAMED_IDS, PAGED_READ
 from sandbox.lldap.server import Lldap
 from sandbox.lldap.transport import InProcessTransport
 from tests.lldap.answer_bodies import (
@@ -162,7 +162,7 @@ def embedded() -> Client:
     client = Client(Session(transport, lambda: credentials, clock=clock, call_seconds=8.0))
     client.add_attribute(Target.USER, AttributeSchema("mark", AttributeType.STRING))
     group = client.create_group_with_details("devs")
-    for number in range(PAGED_READ.start + 20):
+    for number in range(PAGED_READ + 20):
         user = f"user-{number}"
         client.create_user(user, f"{user}@b.c", attributes={"mark": [str(number)]})
         if number % 3 == 0:
@@ -181,8 +181,8 @@ def test_a_read_in_pages_shows_what_a_whole_one_shows() -> None:
     client = embedded()
     whole = client.read_directory()
     ids = [user.id for user in whole.users]
-    assert len(ids) in PAGED_READ
-    gone = [f"gone-{number}" for number in range(PAGED_READ.start)]
+    assert len(ids) >= PAGED_READ
+    gone = [f"gone-{number}" for number in range(PAGED_READ)]
     for known in (ids, [*ids[:100], *gone], gone, [name.upper() for name in ids]):
         assert content(client.read_directory(known)) == content(whole)
 
@@ -195,15 +195,25 @@ def sent_for(known: list[str]) -> tuple[str, dict[str, Any]]:
     return call.json["query"], call.json["variables"]
 
 
-@pytest.mark.parametrize("count", [0, PAGED_READ.start - 1, PAGED_READ.stop])
-def test_few_or_too_many_known_ids_make_no_pages(count: int) -> None:
+@pytest.mark.slow
+def test_ids_that_are_too_many_to_be_named_come_with_the_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client = embedded()
+    whole = client.read_directory()
+    monkeypatch.setattr("lldap.operations.NAMED_IDS", 300)
+    assert content(client.read_directory(user.id for user in whole.users)) == content(whole)
+
+
+@pytest.mark.parametrize("count", [0, PAGED_READ - 1])
+def test_few_known_ids_make_no_pages(count: int) -> None:
     query, variables = sent_for([f"user-{number}" for number in range(count)])
     assert variables == {"rest": None}
     assert query.count("users(") == 1
 
 
 def test_many_known_ids_make_pages_of_them_and_a_list_of_the_rest() -> None:
-    known = [f"user-{number:05}" for number in range(PAGED_READ.start)]
+    known = [f"user-{number:05}" for number in range(PAGED_READ)]
     query, variables = sent_for([*known, "USER-00000"])
     pages = [variables[f"page{number}"] for number in range(len(variables) - 1)]
     named = [each["eq"]["value"] for page in pages for each in page["any"]]
@@ -211,3 +221,10 @@ def test_many_known_ids_make_pages_of_them_and_a_list_of_the_rest() -> None:
     assert max(len(page["any"]) for page in pages) <= 100  # SQLite nests at most 1,000 deep
     assert variables["rest"] == {"not": {"any": pages}}
     assert query.count("users(") == len(pages) + 1
+
+
+def test_no_more_ids_are_named_than_a_database_takes() -> None:
+    _, variables = sent_for([f"user-{number:05}" for number in range(NAMED_IDS + 150)])
+    rest = variables["rest"]["not"]["any"]
+    assert sum(len(page["any"]) for page in rest) == NAMED_IDS
+    assert len(variables) == len(rest) + 1
