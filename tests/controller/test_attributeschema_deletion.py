@@ -199,6 +199,21 @@ def test_an_object_in_conflict_deletes_nothing() -> None:
     assert bed.operations() == []
 
 
+def test_what_was_never_its_own_stays_with_a_warning() -> None:
+    bed = Bed()
+    make_attribute(bed, "department", "INTEGER")
+    schema_named(bed, "s", deletionPolicy="Delete")
+    bed.settle()
+    assert ready(bed) == ("False", "SchemaMismatch")
+    delete(bed)
+    bed.settle()
+    assert not bed.exists("LldapAttributeSchema", "s")
+    assert attribute_names(bed) == {"department"}
+    notes = [note for _, _, reason, note in bed.events.seen if reason == "LeftAlone"]
+    words = "attribute department of Users stays in lldap as it is: it never was this object's"
+    assert notes == [words]
+
+
 def test_an_object_in_conflict_deletes_nothing_though_the_holder_goes_with_it() -> None:
     bed = bed_with_schema("Retain")
     bed.clock.advance(5)

@@ -255,6 +255,20 @@ def test_new_names_are_recorded_as_ours_before_they_are_set() -> None:
     assert bed.ready("LldapGroup", "team") == VERIFIED
 
 
+def test_a_new_value_of_reconcile_at_reads_the_group_from_lldap_once() -> None:
+    bed = bed_with_schemas("department")
+    bed.group("Team", attributes=attributes(department=["42"]))
+    bed.settle()
+    set_group_attribute(bed, "Team", "department", "1")
+    annotate(bed, "LldapGroup", "team", "reconcile-at", "1")
+    bed.settle()
+    assert group_values(bed, "Team") == {"department": ["42"]}
+    assert bed.get("LldapGroup", "team")["status"]["reconcileAt"] == "1"
+    bed.clear_logs()
+    bed.run(700)
+    assert "group" not in bed.operations()  # the drift resync reads all of them in one call
+
+
 # --- answers that are lost -------------------------------------------------------------------
 
 
@@ -268,6 +282,16 @@ def test_C03_a_lost_answer_to_the_creation_makes_one_group(fault: Hook) -> None:
     assert bed.ready("LldapGroup", "team") == VERIFIED
     assert list(group_ids(bed)) == ["Team"]
     assert bed.get("LldapGroup", "team")["status"]["origin"] == "Created"
+
+
+def test_a_group_whose_creation_was_not_answered_is_ready_at_once() -> None:
+    bed = Bed()
+    bed.settle()
+    bed.lldap.hooks.append(on("createGroupWithDetails", lose_answer))
+    bed.group("Team")
+    bed.settle()
+    assert bed.ready("LldapGroup", "team") == VERIFIED
+    assert bed.events.reasons() == ["Created"]
 
 
 @pytest.mark.parametrize("fault", [lose_answer, lose_request])

@@ -8,7 +8,7 @@ import pytest
 from informers import ConnectionFailed
 from sandbox.apiserver.transport import Call
 from sandbox.lldap.exchange import Response
-from sandbox.lldap.faults import Hook, lose_answer, lose_request, on, postpone
+from sandbox.lldap.faults import Hook, lose_answer, lose_request, on, postpone, refuse
 from tests.support.bed import Bed
 from tests.support.directory import Directory
 from tests.support.groups import (
@@ -61,6 +61,20 @@ def test_C05_a_removal_that_somebody_else_makes_at_the_same_time_is_success() ->
     bed.settle()
     assert not bed.exists("LldapMembership", "alice-team")
     assert bed.mutations() == ["removeUserFromGroup"]
+
+
+def test_what_never_stood_for_an_edge_goes_while_lldap_is_down() -> None:
+    bed = Bed()
+    bed.group("Team")
+    bed.membership("nobody", "Team")
+    bed.settle()
+    bed.lldap.hooks.append(refuse)
+    bed.user("alice")  # its pass finds out that lldap is down
+    bed.settle()
+    assert not bed.operator.gate.is_open
+    bed.delete("LldapMembership", "nobody-team")
+    bed.settle()
+    assert not bed.exists("LldapMembership", "nobody-team")
 
 
 @pytest.mark.parametrize("which", ["user", "group", "both"])

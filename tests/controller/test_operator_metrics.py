@@ -33,6 +33,18 @@ def test_the_marks_of_lost_objects_are_counted_and_nothing_is_deleted() -> None:
     assert count_dead_marks(bed.operator.instance) == 1
 
 
+def test_what_was_retained_leaves_no_dead_mark() -> None:
+    bed = Bed()
+    bed.user("alice", deletionPolicy="Retain")
+    bed.group("team", deletionPolicy="Retain")
+    bed.run(5)
+    bed.delete("LldapUser", "alice")
+    bed.delete("LldapGroup", "team")
+    bed.settle()
+    assert bed.events.reasons().count("Retained") == 2
+    assert count_dead_marks(bed.operator.instance) == 0
+
+
 @pytest.mark.parametrize(
     ("mark", "expected"),
     [

@@ -2,6 +2,7 @@
 
 from tests.support.accounts import (
     FIRST,
+    SECOND,
     can_log_in,
     password_date,
     proofs,
@@ -70,6 +71,19 @@ def test_a_crash_within_the_same_second_is_no_proof_after_it() -> None:
     assert password_date(bed) == date
     bed.run(5)
     assert can_log_in(bed)
+    assert bed.ready("LldapUser", "alice") == ("True", "Verified")
+
+
+def test_a_database_from_before_a_registration_is_not_taken_for_proved() -> None:
+    bed = Bed(whole_seconds=True)
+    settled_user(bed)
+    backup = bed.lldap.snapshot()
+    bed.secret("pw", SECOND)
+    bed.settle()
+    assert can_log_in(bed, SECOND)
+    bed.lldap.restore(backup)  # within the second after the registration
+    bed.run(5)
+    assert can_log_in(bed, SECOND)
     assert bed.ready("LldapUser", "alice") == ("True", "Verified")
 
 

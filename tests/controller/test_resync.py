@@ -62,6 +62,13 @@ def test_it_reads_and_then_compares_when_it_is_due_and_not_before(bed: Bed) -> N
     assert bed.done == ["refresh", "compare"]
 
 
+def test_after_one_it_says_when_the_next_is_due(bed: Bed) -> None:
+    bed.clock.advance(bed.resync.step())
+    due = bed.resync.step()
+    assert due == pytest.approx(PERIOD, rel=JITTER)
+    assert bed.resync.step() == pytest.approx(due)
+
+
 def test_G07_two_operators_do_not_read_in_step() -> None:
     """Each period is jittered anew, so that those who began together drift apart."""
     moments = []
