@@ -15,7 +15,7 @@ it certain that nothing was done.
 """
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -137,7 +137,7 @@ class _Row:
     """One line of the table; what is left out fits everything."""
 
     kind: StatusKind
-    codes: range = range(1000)
+    codes: Container[int] = range(1000)
     reasons: tuple[str, ...] = ()
     cause: str = ""
     text: str = ""
@@ -153,25 +153,21 @@ class _Row:
         )
 
 
-def _code(code: int) -> range:
-    return range(code, code + 1)
-
-
 _TABLE = (
-    _Row(StatusKind.EXPIRED, _code(410)),
+    _Row(StatusKind.EXPIRED, (410,)),
     _Row(StatusKind.EXPIRED, reasons=("Expired", "Gone")),
-    _Row(StatusKind.RESOURCE_VERSION_TOO_LARGE, _code(504), cause="ResourceVersionTooLarge"),
-    _Row(StatusKind.TOO_MANY_REQUESTS, _code(429)),
-    _Row(StatusKind.NOT_FOUND, _code(404), reasons=("NotFound",), status_only=True),
-    _Row(StatusKind.UNKNOWN_RESOURCE, _code(404)),
-    _Row(StatusKind.ALREADY_EXISTS, _code(409), reasons=("AlreadyExists",)),
-    _Row(StatusKind.CONFLICT, _code(409)),
-    _Row(StatusKind.UNAUTHORIZED, _code(401)),
-    _Row(StatusKind.NAMESPACE_TERMINATING, _code(403), cause="NamespaceTerminating"),
-    _Row(StatusKind.FORBIDDEN, _code(403)),
-    _Row(StatusKind.INVALID, _code(422)),
+    _Row(StatusKind.RESOURCE_VERSION_TOO_LARGE, (504,), cause="ResourceVersionTooLarge"),
+    _Row(StatusKind.TOO_MANY_REQUESTS, (429,)),
+    _Row(StatusKind.NOT_FOUND, (404,), reasons=("NotFound",), status_only=True),
+    _Row(StatusKind.UNKNOWN_RESOURCE, (404,)),
+    _Row(StatusKind.ALREADY_EXISTS, (409,), reasons=("AlreadyExists",)),
+    _Row(StatusKind.CONFLICT, (409,)),
+    _Row(StatusKind.UNAUTHORIZED, (401,)),
+    _Row(StatusKind.NAMESPACE_TERMINATING, (403,), cause="NamespaceTerminating"),
+    _Row(StatusKind.FORBIDDEN, (403,)),
+    _Row(StatusKind.INVALID, (422,)),
     # Server-side apply with a field that the CRD does not have comes as a 500.
-    _Row(StatusKind.SCHEMA_MISMATCH, _code(500), text="field not declared in schema"),
+    _Row(StatusKind.SCHEMA_MISMATCH, (500,), text="field not declared in schema"),
     _Row(StatusKind.SERVER_FAULT, range(500, 600)),
     _Row(StatusKind.REFUSED),
 )

@@ -218,8 +218,6 @@ class Owned:
             if closes_gate(error):
                 instance.gate.close(why)
             _LOG.warning("%s %s: its mark stays: %s", self._kind.kind, resource.key, why.message)
-        finally:
-            instance.gate.forget((self._kind.kind, resource.key))
 
     def undo(self, resource: Resource, goodbye: Goodbye, *, keep: bool) -> None:
         """Hand over, unmark or delete a target; with `keep` it is never deleted.

@@ -74,8 +74,6 @@ def password_name(spec: UserSpec) -> frozenset[str]:
 
 def managed_names(attributes: frozenset[str]) -> frozenset[str]:
     """The names of attributes in `managed`: one that is also a field's is told from it."""
-    if attributes.isdisjoint(_FIELDS):
-        return attributes
     return frozenset(_PREFIX + name if name in _FIELDS else name for name in attributes)
 
 

@@ -51,6 +51,23 @@ def test_two_of_one_second_are_ordered_by_namespace_and_name(
     assert bed.ready("LldapUser", "eva", "team-b") == ("False", "Conflict")
 
 
+def test_a_name_that_an_older_object_cannot_take_yet_is_its_own_all_the_same(bed: Bed) -> None:
+    waiting = [{"name": "department", "value": ["42"]}]  # for an attribute that lldap lacks
+    bed.user("eva", "team-b", attributes=waiting)
+    bed.group("devs", "team-b", attributes=waiting)
+    bed.settle()
+    bed.clock.advance(5)
+    bed.user("eva", "team-a")
+    bed.group("devs", "team-a")
+    bed.settle()
+    directory = Directory(bed)
+    for kind, name in (("LldapUser", "eva"), ("LldapGroup", "devs")):
+        assert bed.ready(kind, name, "team-b") == ("False", "DependencyNotReady")
+        assert bed.ready(kind, name, "team-a") == ("False", "Conflict")
+    assert not directory.has_user("eva")
+    assert not directory.has_group("devs")
+
+
 def test_who_has_the_account_keeps_it_against_an_older_object(bed: Bed) -> None:
     bed.user("eva", "team-a", labels={INSTANCE_LABEL: "other"})
     bed.clock.advance(5)

@@ -191,6 +191,19 @@ def test_a_source_without_a_socket_is_given_up_when_it_stays_silent() -> None:
     assert source.versions == [("LIST", "0"), ("WATCH", "7"), ("WATCH", "9")]
 
 
+def test_how_long_a_watch_has_been_silent_counts_from_its_opening() -> None:
+    source = ScriptedListWatch([page(7)], [REFUSED] * 100)
+    rig = Rig(source)
+    rig.settle(seconds=1000)
+    source.watches.clear()
+    rig.settle(seconds=60)
+    assert rig.last_error() is None
+    opened = len(source.calls)
+    rig.clock.advance(200)
+    rig.settle()
+    assert len(source.calls) == opened
+
+
 def test_each_failure_waits_longer_up_to_half_a_minute_also_with_good_lists_between() -> None:
     source = ScriptedListWatch([page(n) for n in range(1, 20)], [FORBIDDEN] * 12)
     rig = Rig(source)

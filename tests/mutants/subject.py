@@ -39,6 +39,18 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "0",
         "1",
     ): "stands there until the first watch is opened, and nobody looks at it",
+    (
+        "informers/exchange.py",
+        "if end < 0 or status is None or int(status[1]) in _WITHOUT_BODY:",
+        "0",
+        "1",
+    ): "what begins with the end of a head has no line of a status, and is left for that",
+    (
+        "lldap/mirror.py",
+        "if number > self._shown:  # else a read that began later is shown already",
+        ">",
+        ">=",
+    ): "each read has a number of its own, and is taken over once",
 }
 """By file, line, old and new text: why no test can see the difference."""
 
