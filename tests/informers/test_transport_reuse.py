@@ -1,8 +1,11 @@
 """Which connections are used again."""
 
+import socket
+
 import pytest
 
 from informers import AnswerTooLarge, ConnectionFailed
+from informers.connection import KEEPALIVE
 from tests.informers.rawserver import CHUNKED, Peer, RawServer, serve, transport_to
 from tests.informers.sites import LONG, Site
 
@@ -30,6 +33,18 @@ def test_a_connection_is_used_again_if_its_answer_ended_where_it_said(
         for _ in range(3):
             assert transport.request("GET", "/", timeout=LONG).body == b"{}"
         assert len(place.server.peers) == connections
+
+
+def test_a_connection_sends_at_once_and_notices_a_peer_that_vanished(
+    dialled: list[socket.socket],
+) -> None:
+    with Site(serve(Peer.answer), None) as transport:
+        transport.request("GET", "/", timeout=LONG)
+        (sock,) = dialled
+        assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        for level, option, value in KEEPALIVE:
+            assert sock.getsockopt(level, option) == value
 
 
 def test_an_answer_that_ends_too_early_is_none_and_its_connection_is_left() -> None:

@@ -1,5 +1,6 @@
 """ApiClientTransport: answers that go on, and how they end."""
 
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -168,6 +169,17 @@ def test_a_closed_stream_is_closed_for_good() -> None:
         stream.close()
         with pytest.raises(StreamClosed):
             stream.read()
+
+
+def test_a_stream_closed_between_two_reads_lets_go_of_its_connection(
+    dialled: list[socket.socket],
+) -> None:
+    with Site(streaming(b"one\n"), None) as transport:
+        stream = open_stream(transport)
+        assert stream.read() == b"one\n"
+        assert dialled[0].fileno() >= 0
+        stream.close()
+        assert dialled[0].fileno() == -1
 
 
 def test_streams_closed_at_any_moment_of_a_read_leave_nothing_open() -> None:
