@@ -215,9 +215,8 @@ class Reflector:
         self._target.replace(done.objects)
         self.last_sync_rv = version
         self.has_listed = True
-        if self._relist_seconds < math.inf:
-            jitter = self._random.uniform(1.0 - RELIST_JITTER, 1.0 + RELIST_JITTER)
-            self._relist_due = self._clock.monotonic() + self._relist_seconds * jitter
+        jitter = self._random.uniform(1.0 - RELIST_JITTER, 1.0 + RELIST_JITTER)
+        self._relist_due = self._clock.monotonic() + self._relist_seconds * jitter
         self.state = State.OPENING
         self._metrics.listed(self.name, self._clock.monotonic() - done.started, count)
 

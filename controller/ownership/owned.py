@@ -101,10 +101,7 @@ def record_account(instance: Instance, resource: Resource, uuid: str, target: Ta
         seal = resource.recorded["seal"]  # the one that would be made; the draft may be older
     else:
         seal = ownership.seal(resource, uuid, origin)
-    if seal is None:
-        status.pop("seal", None)
-    else:
-        status["seal"] = seal
+    status["seal"] = seal  # None, without a key, is left out when it is written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,11 +68,9 @@ class MembershipReconciler:
         return converged(Reason.VERIFIED, f"{_words(resource)}: lldap has the membership")
 
     def _seal(self, resource: Resource, edge: Edge) -> None:
-        instance, status = self._instance, resource.status
+        instance = self._instance
         seal = instance.sealer.seal(resource.uid, instance.rules.instance, edge.sealed_values)
-        status.pop("seal", None)
-        if seal is not None:
-            status["seal"] = seal
+        resource.status["seal"] = seal  # None, without a key, is left out when it is written
 
     # --- claims ------------------------------------------------------------------------------
 

@@ -194,6 +194,17 @@ def test_drift_of_an_attribute_is_repaired_at_the_resync() -> None:
     assert "DriftRepaired" in bed.events.reasons()
 
 
+def test_a_group_that_is_gone_from_lldap_is_drift_too() -> None:
+    bed = Bed()
+    bed.group("Team")
+    bed.settle()
+    assert drift_of(bed, "LldapGroup") == (0, 0)
+    Directory(bed).delete_group("Team")
+    bed.run(700)
+    assert list(group_ids(bed)) == ["Team"]
+    assert drift_of(bed, "LldapGroup") == (1, 1)
+
+
 def test_an_edit_is_no_drift() -> None:
     bed = bed_with_schemas("department")
     bed.group("Team")

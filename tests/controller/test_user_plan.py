@@ -54,6 +54,15 @@ def test_of_an_account_the_difference_would_be_changed(bed: Bed) -> None:
     assert planned(bed) == "set displayName, lastName; set attributes text"
 
 
+def test_what_is_no_longer_declared_would_be_taken_off(bed: Bed) -> None:
+    settled_user(bed)
+    with_password(bed, displayName="Al", attributes=attributes(text=["a"]))
+    bed.settle()
+    with_password(bed, annotations=DRY)
+    bed.clear_logs()
+    assert planned(bed) == "set displayName; remove attributes text"
+
+
 def test_nothing_would_be_done_where_nothing_differs(bed: Bed) -> None:
     settled_user(bed, displayName="Al")
     with_password(bed, displayName="Al", annotations=DRY)

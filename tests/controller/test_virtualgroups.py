@@ -116,6 +116,14 @@ def test_a_foreign_edit_is_undone_and_reported(change: dict[str, object]) -> Non
     assert bed.api_writes() == []
 
 
+def test_an_annotation_that_is_lost_takes_one_write() -> None:
+    bed = settled()
+    patch(bed, {"metadata": {"annotations": {BUILT_IN_ANNOTATION: None}}})
+    bed.settle()
+    path = bed.path("LldapGroup", VIRTUAL, ADMIN)
+    assert bed.api_writes() == [("PATCH", path)]
+
+
 def test_what_others_add_beside_the_spec_stays() -> None:
     bed = settled()
     patch(bed, {"metadata": {"labels": {"team": "x"}, "annotations": {"note": "y"}}})

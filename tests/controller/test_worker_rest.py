@@ -66,6 +66,28 @@ def test_work_that_fails_unforeseen_ends_the_busy_time_too(one: Pool) -> None:
     assert not one.pool.busy
 
 
+def test_a_key_that_another_worker_took_first_does_not_keep_the_pool_busy(
+    one: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rests: list[None] = []
+    queue = one.queues["user"]
+    take = queue.try_get
+
+    def too_late() -> None:
+        """The other one took it between the look and the call, and is done with it."""
+        item = take()
+        assert item is not None
+        queue.done(item.key)
+
+    monkeypatch.setattr(queue, "try_get", too_late)
+    one.pool.rest_with(lambda: rests.append(None))
+    queue.add("k")
+    assert not one.pool.try_step()
+    assert one.worked == []
+    assert not one.pool.busy
+    assert len(rests) == 1
+
+
 def test_the_pool_is_busy_while_one_worker_has_a_key(three: Threads) -> None:
     rested = threading.Event()
     three.pool.rest_with(rested.set)

@@ -28,6 +28,18 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "not in",
     ): "two such tuples are compared with one another, and both are turned round",
     (
+        "controller/watching/worker.py",
+        "if item is None or is_urgent(item.priority) != is_urgent(priority):",
+        "item is None or is_urgent(item.priority) != is_urgent(priority)",
+        "True",
+    ): "one key of an urgency is ended and another begun: the counts stay what they are",
+    (
+        "controller/reconcilers/virtualgroups.py",
+        "return DeletionPolicy.RETAIN",
+        "DeletionPolicy.RETAIN",
+        "None",
+    ): "nobody asks: a virtual object has no finalizer, and its going undoes nothing",
+    (
         "workqueue/queue.py",
         "self._getters += 1",
         "1",

@@ -148,6 +148,19 @@ class TestGet:
         crew.join()
         assert {item.key for item in got if item} == {"a", "b", "c"}
 
+    def test_who_waits_once_more_is_woken_once_more(
+        self, queue: Queue[str], clock: FakeClock
+    ) -> None:
+        got: list[Item[str] | None] = []
+        crew = Crew()
+        crew.start(lambda: [got.append(queue.get()) for _ in range(2)])
+        eventually(lambda: clock.waiters == 1)
+        queue.add("a")
+        eventually(lambda: len(got) == 1 and clock.waiters == 1)
+        queue.add("b")
+        crew.join()
+        assert got == [Item("a", 0), Item("b", 0)]
+
     def test_a_done_that_makes_its_key_ready_wakes_a_waiting_getter(
         self, queue: Queue[str], clock: FakeClock
     ) -> None:
