@@ -152,8 +152,13 @@ class TestGet:
         self, queue: Queue[str], clock: FakeClock
     ) -> None:
         got: list[Item[str] | None] = []
+
+        def wait_twice() -> None:
+            got.append(queue.get())
+            got.append(queue.get())
+
         crew = Crew()
-        crew.start(lambda: [got.append(queue.get()) for _ in range(2)])
+        crew.start(wait_twice)
         eventually(lambda: clock.waiters == 1)
         queue.add("a")
         eventually(lambda: len(got) == 1 and clock.waiters == 1)
