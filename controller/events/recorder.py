@@ -21,6 +21,7 @@ from controller.events.eventseries import (
     word,
 )
 from controller.events.tokens import TokenBuckets
+from controller.events.unsent import Unsent
 from controller.harness.resource import Object
 from controller.loop import FOREVER
 from informers import ApiFailure, PatchType, StatusError, StatusKind
@@ -97,7 +98,7 @@ class EventRecorder:
         self._busy: Callable[[], bool] = _never
         self._lock = threading.Lock()  # guards the next four
         self._series: OrderedDict[SeriesKey, Series] = OrderedDict()  # latest last
-        self._unsent: dict[SeriesKey, None] = {}  # all of them in _series; oldest first
+        self._unsent = Unsent()  # all of them in _series
         self._budget = TokenBuckets(BURST, REFILL_SECONDS)
         self._paced_at = 0.0  # the moment from which the pace of BUSY_SECONDS counts
         self._failures = 0  # in a row; of the sending thread alone
@@ -177,15 +178,10 @@ class EventRecorder:
     def _put_locked(self, series: Series) -> int:
         if series.refused or series.key in self._unsent:
             return 0
-        self._unsent[series.key] = None
+        self._unsent.add(series.key)
         if len(self._unsent) <= MAX_UNSENT:
             return 0
-        uid = series.reference.uid
-        own = (key for key in self._unsent if key[0] == uid)
-        oldest = next(own)
-        if oldest == series.key:
-            oldest = next(iter(self._unsent))
-        del self._unsent[oldest]
+        self._unsent.remove(self._unsent.least_needed(series.key))
         return 1
 
     def _forget_oldest_locked(self) -> int:
@@ -194,7 +190,7 @@ class EventRecorder:
         key, _ = self._series.popitem(last=False)
         if key not in self._unsent:
             return 0
-        del self._unsent[key]
+        self._unsent.remove(key)
         return 1
 
     def _held_back_locked(self, now: float) -> float:
@@ -212,7 +208,7 @@ class EventRecorder:
             for key in self._unsent:
                 series = self._series[key]
                 if series.due <= now:
-                    del self._unsent[key]
+                    self._unsent.remove(key)
                     return replace(series)
         return None
 
