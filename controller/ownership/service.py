@@ -20,6 +20,8 @@ OUR_ANNOTATIONS: Final = (
     RECONCILE_AT_ANNOTATION,
 )
 
+_BALLAST: Final = frozenset({"managedFields", "annotations"})
+
 
 class Service(enum.Enum):
     """What this operator is to an object."""
@@ -54,18 +56,18 @@ def stub_foreign(instance: str) -> Transform:
     def transform(obj: Object) -> Object:
         if service_of(obj, instance) is Service.FOREIGN:
             return _stub(obj)
-        _drop_ballast(obj["metadata"])
+        obj["metadata"] = _without_ballast(obj["metadata"])
         return obj
 
     return transform
 
 
-def _drop_ballast(metadata: Object) -> None:
-    metadata.pop("managedFields", None)
-    annotations = metadata.pop("annotations", None) or {}
+def _without_ballast(metadata: Object) -> Object:
+    """A new dict: one from which fields are taken keeps their room."""
+    kept = {k: v for k, v in metadata.items() if k not in _BALLAST}
+    annotations = metadata.get("annotations") or {}
     ours = {name: annotations[name] for name in OUR_ANNOTATIONS if name in annotations}
-    if ours:
-        metadata["annotations"] = ours
+    return {**kept, "annotations": ours} if ours else kept
 
 
 def _stub(obj: Object) -> Object:
