@@ -5,8 +5,9 @@ import shutil
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from benchmarks.bed import ROOT, THREADS, Bed
 from benchmarks.objects import CLUSTER
@@ -16,6 +17,10 @@ Start = Callable[[Bed, str, str], Process]
 """Takes the bed, the namespace and the work."""
 
 METRICS_PORT = 20500
+IMAGE = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+"""Of the environment that the image sets, what has to do with speed."""
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 _SERIES = re.compile(r"^(\w+)(\{[^}]*\})? (\S+)$", re.MULTILINE)
 
 
@@ -39,13 +44,15 @@ def operator(bed: Bed, namespace: str, _work: str, options: Sequence[str] = ()) 
         f"--workers={THREADS}",
         *options,
     ]
-    environment = {"LLDAP_ADMIN_PASSWORD": bed.password, "PYTHONPATH": str(ROOT)}
+    environment = {"LLDAP_ADMIN_PASSWORD": bed.password, "PYTHONPATH": str(ROOT), **IMAGE}
     return Process(command, bed.log("operator"), environment)
 
 
-def _module(bed: Bed, name: str, *arguments: str) -> Process:
+def _module(
+    bed: Bed, name: str, *arguments: str, environment: Mapping[str, str] = _NOTHING
+) -> Process:
     command = [sys.executable, "-m", f"benchmarks.{name}", *arguments]
-    return Process(command, bed.log(name), {"PYTHONPATH": str(ROOT)})
+    return Process(command, bed.log(name), {"PYTHONPATH": str(ROOT), **environment})
 
 
 def floor(bed: Bed, namespace: str, work: str) -> Process:
@@ -56,6 +63,11 @@ def floor(bed: Bed, namespace: str, work: str) -> Process:
 def argon2(bed: Bed, namespace: str, work: str) -> Process:
     """Only the key stretching of passwords, on all cores."""
     return _module(bed, "stretching", str(bed.job(work, namespace)))
+
+
+def argon2_as_in_the_image(bed: Bed, namespace: str, work: str) -> Process:
+    """The same with the operator's environment."""
+    return _module(bed, "stretching", str(bed.job(work, namespace)), environment=IMAGE)
 
 
 def listing(bed: Bed, namespace: str, work: str) -> Process:

@@ -82,7 +82,11 @@ NEW_USERS_WITH_PASSWORDS = Work(
     "passwords",
     _users_with_passwords,
     _USERS,
-    contestants={"operator": contestants.operator, "argon2 alone": contestants.argon2},
+    contestants={
+        "operator": contestants.operator,
+        "argon2 alone": contestants.argon2,
+        "argon2 with large pages": contestants.argon2_as_in_the_image,
+    },
 )
 ONE_GROUP = Work(
     "memberships, one group",

@@ -1,13 +1,16 @@
 """The Dockerfile: its rules, and its build stage done in an empty folder. No image is built."""
 
 import json
+import os
 import re
 import subprocess
+import sys
 import sysconfig
 from pathlib import Path
 
 import pytest
 
+from benchmarks.contestants import IMAGE
 from controller.version import VERSION
 from tests.support.dockerfile import Stage, instructions
 from tests.support.envtest import ROOT
@@ -47,6 +50,41 @@ def test_the_last_stage_only_copies_and_runs_as_nobody() -> None:
     (user,) = [each.text for each in last if each.word == "USER"]
     pod = one(build("operator"), "Deployment")["spec"]["template"]["spec"]["securityContext"]
     assert user == f"{pod['runAsUser']}:{pod['runAsGroup']}"
+
+
+FAULTS = """
+import resource
+from lldap.opaque import Argon2
+Argon2(1)(b"x" * 64)  # whatever is loaded by the first
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+Argon2(1)(b"x" * 64)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+def faults(environment: dict[str, str]) -> int:
+    command = [sys.executable, "-c", FAULTS]
+    ran = subprocess.run(
+        command,
+        env={**os.environ, **environment},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=True,
+    )
+    return int(ran.stdout)
+
+
+def test_with_the_image_s_environment_argon2_takes_its_memory_in_large_pages() -> None:
+    (environment,) = [each.text for each in instructions() if (each.stage, each.word) == (2, "ENV")]
+    pairs = dict(pair.split("=", 1) for pair in environment.split())
+    tunables = {"GLIBC_TUNABLES": pairs["GLIBC_TUNABLES"]}
+    assert tunables == IMAGE
+    small, large = faults({"GLIBC_TUNABLES": ""}), faults(tunables)
+    enabled = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    asked = enabled.exists() and "[madvise]" in enabled.read_text()
+    assert large < small / 4 if asked else large <= small * 2
 
 
 def test_what_is_run_and_exposed_is_what_the_deployment_expects() -> None:
