@@ -19,6 +19,12 @@ from benchmarks.job import Job
 from benchmarks.objects import FINALIZERS, PLURALS, Object, mark_of
 from controller.api import GROUP, VERSION
 
+DELETE_GROUP = "mutation($group: Int!) { deleteGroup(groupId: $group) { ok } }"
+REMOVE_MEMBER = (
+    "mutation($user: String!, $group: Int!) "
+    "{ removeUserFromGroup(userId: $user, groupId: $group) { ok } }"
+)
+
 JOB = Job.read(Path(os.environ["BENCH_JOB"]))
 USERS = (GROUP, VERSION, PLURALS["LldapUser"])
 GROUPS_OF_LLDAP = (GROUP, VERSION, PLURALS["LldapGroup"])
@@ -112,6 +118,18 @@ async def add_member(body: Any, spec: Any, patch: Any, memo: kopf.Memo, **_: Any
     group = memo.lldap.groups[spec["groupName"]]
     await memo.lldap.graphql(ADD_MEMBER, {"user": spec["userName"], "group": group["id"]})
     _show(patch, body, userId=spec["userName"], groupId=group["id"], groupUuid=group["uuid"])
+
+
+@kopf.on.delete(*GROUPS_OF_LLDAP)
+async def delete_group(status: Any, memo: kopf.Memo, **_: Any) -> None:
+    """Without a handler of deletions there would be no finalizer."""
+    await memo.lldap.graphql(DELETE_GROUP, {"group": status["groupId"]})
+
+
+@kopf.on.delete(*MEMBERSHIPS)
+async def remove_member(status: Any, memo: kopf.Memo, **_: Any) -> None:
+    edge = {"user": status["userId"], "group": status["groupId"]}
+    await memo.lldap.graphql(REMOVE_MEMBER, edge)
 
 
 def _show(patch: Any, body: Any, **fields: Any) -> None:
