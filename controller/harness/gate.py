@@ -151,5 +151,5 @@ class Gate:
         with self._lock:
             waiting, self._waiting = self._waiting, set()
             self._closed = None
-        _LOG.info("lldap can be worked with; %d objects waited", len(waiting))
+        _LOG.info("lldap can be worked with; objects that waited: %d", len(waiting))
         self._opened(waiting)

@@ -233,9 +233,9 @@ def test_it_says_once_that_work_stops_and_once_that_it_goes_on(
         lldap.gate.step()
     lldap.open()
     assert [record.getMessage() for record in caplog.records] == [
-        "lldap can be worked with; 0 objects waited",
+        "lldap can be worked with; objects that waited: 0",
         "work for lldap stops: LldapUnavailable: lldap does not answer",
-        "lldap can be worked with; 0 objects waited",
+        "lldap can be worked with; objects that waited: 0",
     ]
 
 
