@@ -72,7 +72,7 @@ def restart(bed: Bed, size: int, repetition: int) -> Iterator[Run]:
     with settled(bed, size) as (made, _):
         pass
     # Not before a start with so many is over, on a slow machine too.
-    options = [f"--resync-seconds={max(RESYNC_SECONDS, size // 500)}"]
+    options = [f"--resync-seconds={max(RESYNC_SECONDS, size // 250)}"]
     with contestants.operator(bed, made.namespace, "users", options) as process:
         idle, found = _settled_again(process, size)
         memory = process.memory("VmRSS")
@@ -120,8 +120,13 @@ def _resync(process: Process) -> dict[str, float]:
         time.sleep(1.0)
         after = contestants.metrics()
     ended = process.wait_until_idle(LISTING_SECONDS)
-    calls = contestants.total(contestants.metrics(), CALLS) - contestants.total(before, CALLS)
-    return {"resync CPU s": ended.cpu - began.cpu, "resync lldap calls": calls}
+    after = contestants.metrics()
+    resyncs = _directories(after) - count  # another may have begun before this one was over
+    calls = contestants.total(after, CALLS) - contestants.total(before, CALLS)
+    return {
+        "resync CPU s": (ended.cpu - began.cpu) / resyncs,
+        "resync lldap calls": calls / resyncs,
+    }
 
 
 def one_change(bed: Bed, size: int, repetition: int) -> Iterator[Run]:
