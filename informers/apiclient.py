@@ -178,14 +178,16 @@ class ApiClientTransport:
 
     def _own_headers(self) -> dict[str, str]:
         headers = dict(self._fixed_headers)
+        value, failed = None, ""
         try:
             with self._credentials:
                 value = self._configuration.get_api_key_with_prefix(
                     "BearerToken", alias="authorization"
                 )
         except Exception as error:  # noqa: BLE001 - token files, plugins, OIDC: anything
-            said = f"the credentials cannot be refreshed: {type(error).__name__}"
-            raise ConnectionFailed(said, sent=False) from None
+            failed = type(error).__name__
+        if failed:  # out of the handler: what a plugin printed must not travel along
+            raise ConnectionFailed(f"the credentials cannot be refreshed: {failed}", sent=False)
         if value:
             headers["Authorization"] = _header_value(value)
         return headers

@@ -18,6 +18,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 
 from informers.errors import ConnectionFailed, DeadlineExceeded
+from informers.oddanswer import OddAnswer
 from informers.transport import BeforeSend
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class Reader(io.RawIOBase):
         self._readers = readers
         # Guards closing: between the check and the shutdown in abort() the descriptor must live.
         self._lock = threading.Lock()
+        self.taken = 0  # bytes
         readers.add(self)
 
     def idle_after(self, seconds: float) -> None:
@@ -93,7 +95,13 @@ class Reader(io.RawIOBase):
     def readinto(self, buffer: "WriteableBuffer") -> int | None:
         """Read what is there; TimeoutError when the patience is at its end."""
         self._sock.settimeout(self._patience())
-        return self._raw.readinto(buffer)
+        size = self._raw.readinto(buffer)
+        self.taken += size or 0
+        return size
+
+    def tell(self) -> int:
+        """Asked by io.BufferedReader, whose own `tell` is what has been taken of its buffer."""
+        return self.taken
 
     def abort(self) -> None:
         """Make a read that waits in another thread end at once."""
@@ -187,6 +195,9 @@ class TimedConnection(HTTPConnection):
             if is_timeout(error):
                 raise DeadlineExceeded(f"{where} did not answer in time", sent=False) from error
             raise ConnectionFailed(f"no connection to {where}: {error}", sent=False) from error
+        except BaseException:
+            self.close()  # its socket has no TLS yet, and would be taken for one that stands
+            raise
 
     def begin(self, request: bytes, before_send: BeforeSend | None) -> None:
         """Ask `before_send`, then send what the socket takes at once; the rest as it takes more.
@@ -223,11 +234,24 @@ class TimedConnection(HTTPConnection):
 
     def response_class(  # type: ignore[override]  # http.client calls it as a factory
         self, sock: socket.socket, debuglevel: int = 0, method: str | None = None
-    ) -> http.client.HTTPResponse:
+    ) -> OddAnswer:
         """The same as http.client reads it."""
         del sock, debuglevel
-        self.response = read_by_http_client(self.answer(), method)
+        self.response = self.read_by_http_client(self.answer(), method)
         return self.response
+
+    def read_by_http_client(self, answer: io.BufferedReader, method: str | None) -> OddAnswer:
+        """An answer of which nothing has been taken yet; http.client looks at its head."""
+        return OddAnswer(answer, method, lambda: self.end_at(answer.tell()))
+
+    def end_at(self, size: int) -> None:
+        """The answer ends after `size` bytes: whose answer more would be, nobody knows.
+
+        What is still in the socket itself urllib3 sees before it uses a connection again.
+        """
+        assert self.reader is not None
+        if self.reader.taken > size or _holds_back(self.sock):
+            self.close()
 
     def _new_conn(self) -> socket.socket:
         return _dial(self._dns_host.strip("[]"), self.port, self._left, self.socket_options or ())
@@ -246,20 +270,11 @@ class TimedTLSConnection(TimedConnection, HTTPSConnection):
     """The same over TLS. OpenSSL's handshake and reads keep to the socket's timeout as a total."""
 
 
-def read_by_http_client(answer: io.BufferedReader, method: str | None) -> http.client.HTTPResponse:
-    """An answer of which nothing has been taken yet; http.client looks at its head."""
-    source: Any = _Source(answer)
-    return http.client.HTTPResponse(source, method=method)
-
-
-class _Source:
-    """What http.client takes for a socket."""
-
-    def __init__(self, answer: io.BufferedReader) -> None:
-        self._answer = answer
-
-    def makefile(self, _mode: str) -> io.BufferedReader:
-        return self._answer
+def _holds_back(sock: Any) -> bool:  # noqa: ANN401 - a socket, None, or urllib3's SSLTransport
+    """Whether TLS has taken bytes from the socket that nobody has read."""
+    if sock is None or isinstance(sock, socket.socket):
+        return isinstance(sock, ssl.SSLSocket) and sock.pending() > 0
+    return bool(sock.sslobj.pending() or sock.incoming.pending)
 
 
 def _dial(

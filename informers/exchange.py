@@ -16,15 +16,16 @@ from typing import Final
 import urllib3
 
 from informers.chunks import Chunks
-from informers.connection import TimedConnection, read_by_http_client
+from informers.connection import TimedConnection
 from informers.errors import AnswerTooLarge, ConnectionFailed
 from informers.transport import BeforeSend, RawResponse
 
 PIECE_BYTES: Final = 4 * 1024 * 1024
 CHUNKED_BYTES: Final = 64 * 1024  # at once, of a body in chunks: a TLS record has 16 KB at most
 
-_STATUS: Final = re.compile(rb"HTTP/1\.1 ([2-5]\d\d)[ \r]")
+_STATUS: Final = re.compile(rb"HTTP/1\.1 ([2-5]\d\d)(?: [^\r\n]*)?\r\n")
 _FIELD: Final = re.compile(r"[\w!#$%&'*+.^`|~-]+:[\x01-\x09\x0b\x0c\x0e-\xff]*", re.ASCII)
+_LENGTH: Final = re.compile(r"[0-9]{1,18}")
 _TARGET: Final = re.compile(r"[!-~]+")
 _ODD: Final = frozenset({"content-encoding", "connection", "trailer"})
 _WITHOUT_BODY: Final = frozenset({204, 304})
@@ -79,7 +80,7 @@ def plain_head(data: bytes) -> Head | None:
     length, encoding = headers.get("content-length"), headers.get("transfer-encoding")
     if length is None and encoding == "chunked":
         return Head(int(status[1]), headers, end + 4, None)
-    if length is None or encoding is not None or not (length.isascii() and length.isdigit()):
+    if length is None or encoding is not None or not _LENGTH.fullmatch(length):
         return None
     return Head(int(status[1]), headers, end + 4, int(length))
 
@@ -122,18 +123,15 @@ def exchange(
 def _whole(
     connection: TimedConnection, method: str, answer: io.BufferedReader, max_bytes: int
 ) -> RawResponse:
-    there = answer.peek(1)
-    head = plain_head(there)
+    head = plain_head(answer.peek(1))
     if head is None:
         return _odd(connection, method, answer, max_bytes)
     answer.read(head.size)
     if head.length is None:
-        body, more = _in_chunks(answer, max_bytes)
+        body = _in_chunks(connection, answer, max_bytes)
     else:
         body = _of_length(answer, head.length, max_bytes)
-        more = len(there) > head.size + head.length
-    if more:  # whose answer that would be, nobody knows
-        connection.close()
+        connection.end_at(head.size + head.length)
     return RawResponse(head.status, head.headers, body)
 
 
@@ -146,8 +144,7 @@ def _of_length(answer: io.BufferedReader, length: int, max_bytes: int) -> bytes:
     return body
 
 
-def _in_chunks(answer: io.BufferedReader, max_bytes: int) -> tuple[bytes, bool]:
-    """The body, and whether something came behind it."""
+def _in_chunks(connection: TimedConnection, answer: io.BufferedReader, max_bytes: int) -> bytes:
     chunks, parts, size = Chunks(), [], 0
     while not chunks.ended:
         piece = answer.read1(CHUNKED_BYTES)
@@ -157,14 +154,15 @@ def _in_chunks(answer: io.BufferedReader, max_bytes: int) -> tuple[bytes, bool]:
         size += len(parts[-1])
         if size > max_bytes:
             raise _too_large(max_bytes)
-    return b"".join(parts), bool(chunks.rest)
+    connection.end_at(answer.tell() - len(chunks.rest))
+    return b"".join(parts)
 
 
 def _odd(
     connection: TimedConnection, method: str, answer: io.BufferedReader, max_bytes: int
 ) -> RawResponse:
     """An answer that is packed, without a body, of unknown length, or its connection's last."""
-    response = read_by_http_client(answer, method)
+    response = connection.read_by_http_client(answer, method)
     response.begin()
     headers = Headers(response.headers.items())
     wrapped = urllib3.HTTPResponse(

@@ -3,7 +3,7 @@
 import io
 import re
 from collections.abc import Mapping
-from http.client import HTTPResponse, IncompleteRead
+from http.client import IncompleteRead
 from typing import Any, Final
 
 from requests import PreparedRequest, Response
@@ -12,6 +12,7 @@ from urllib3.exceptions import ClosedPoolError
 
 from lldap.errors import AnswerTooLarge, ConnectionFailed, OutcomeUnknown
 from lldap.http import BeforeSend, Pool, TimedConnection, TlsPool
+from lldap.oddanswer import OddAnswer
 from lldap.responsehead import plain_head
 
 _FIELD: Final = re.compile(r"[\w!#$%&'*+.^`|~-]+: [ -~]*", re.ASCII)
@@ -111,25 +112,22 @@ class Adapter(BaseAdapter):
 
 
 def _whole(connection: TimedConnection, answer: io.BufferedReader, request: Call) -> Whole:
-    there = answer.peek(1)
-    head = plain_head(there)
+    head = plain_head(answer.peek(1))
     if head is None:
         return _odd(connection, answer, request)
     if head.length > request.max_bytes:
         raise _too_large(head.length, request)
-    if len(there) > head.size + head.length:  # whose answer the rest would be, nobody knows
-        connection.close()
     answer.read(head.size)
     body = answer.read(head.length)
     if len(body) < head.length:
         raise IncompleteRead(body, head.length - len(body))
+    connection.end_at(head.size + head.length)
     return Whole(head.status, head.content_type, body)
 
 
 def _odd(connection: TimedConnection, answer: io.BufferedReader, request: Call) -> Whole:
     """An answer in chunks, without a body, the last of its connection, or anything odder."""
-    source: Any = _Source(answer)
-    response = HTTPResponse(source, method=request.method)
+    response = OddAnswer(answer, request.method)
     response.begin()
     if response.length is None and not response.chunked:
         # It ends where the connection ends, or breaks: nobody can tell.
@@ -141,19 +139,10 @@ def _odd(connection: TimedConnection, answer: io.BufferedReader, request: Call) 
         raise _too_large(None, request)
     if response.length:
         raise IncompleteRead(body, response.length)
+    connection.end_at(response.taken)
     if response.will_close:
         connection.close()
     return Whole(response.status, response.headers.get("Content-Type", ""), body)
-
-
-class _Source:
-    """What http.client takes for a socket."""
-
-    def __init__(self, answer: io.BufferedReader) -> None:
-        self._answer = answer
-
-    def makefile(self, _mode: str) -> io.BufferedReader:
-        return self._answer
 
 
 def _too_large(length: int | None, request: Call) -> AnswerTooLarge:

@@ -32,6 +32,7 @@ class TimedSocket(socket.socket):
     """
 
     deadline: Deadline | None = None
+    received = 0  # bytes of the answer that is being read
 
     def _arm(self) -> None:
         if self.deadline is None:
@@ -46,7 +47,9 @@ class TimedSocket(socket.socket):
     ) -> int:
         """Receive within what is left."""
         self._arm()
-        return super().recv_into(buffer, nbytes or memoryview(buffer).nbytes, flags)
+        size = super().recv_into(buffer, nbytes or memoryview(buffer).nbytes, flags)
+        self.received += size
+        return size
 
     def send(self, data: "ReadableBuffer", flags: int = 0) -> int:
         """Send within what is left; with TLS, sendall comes here for each piece."""
@@ -65,9 +68,17 @@ class TimedSocket(socket.socket):
         self._arm()
         super().sendall(data, flags)
 
+    def pending(self) -> int:
+        """Bytes that TLS has taken from the network and that were not received."""
+        return 0
+
 
 class TimedTlsSocket(TimedSocket, ssl.SSLSocket):
     """The same with TLS."""
+
+    def pending(self) -> int:
+        """See TimedSocket."""
+        return ssl.SSLSocket.pending(self)
 
 
 class TimedConnection(HTTPConnection):
@@ -135,7 +146,17 @@ class TimedConnection(HTTPConnection):
     def answer(self) -> io.BufferedReader:
         """The bytes of the answer that begins now."""
         assert self.sock is not None
+        self.sock.received = 0
         return self.sock.makefile("rb")
+
+    def end_at(self, size: int) -> None:
+        """The answer ends after `size` bytes: whose answer more would be, nobody knows.
+
+        What is still in the network's buffers the pool sees before it uses a connection again.
+        """
+        assert self.sock is not None
+        if self.sock.received > size or self.sock.pending():
+            self.close()
 
     def _new_conn(self) -> socket.socket:
         """Try every address within one deadline; urllib3 gives each the whole timeout."""

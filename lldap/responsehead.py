@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 _STATUS = re.compile(rb"HTTP/1\.1 ([2-5]\d\d)(?: [ -~]*)?\r\n")
 _FIELD = re.compile(r"([\w!#$%&'*+.^`|~-]+):[ \t]*([^\0\r\n]*?)[ \t]*", re.ASCII)
+_LENGTH = re.compile(r"[0-9]{1,18}")
 _ODD = frozenset({"transfer-encoding", "connection", "trailer"})
 _WITHOUT_BODY = frozenset({204, 304})
 
@@ -35,7 +36,7 @@ def plain_head(data: bytes) -> Head | None:
     lengths = [match[2] for match in found if match[1].lower() == "content-length"]
     if len(found) < len(lines) or not _ODD.isdisjoint(fields) or len(lengths) != 1:
         return None
-    if not (lengths[0].isascii() and lengths[0].isdigit()):
+    if not _LENGTH.fullmatch(lengths[0]):
         return None
     content_type = fields.get("content-type", "")
     return Head(int(status[1]), content_type, end + 4, int(lengths[0]))

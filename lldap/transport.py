@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import quote, urlsplit
 
+from urllib3.util import parse_url
+
 from lldap.clock import Clock, Deadline
 from lldap.errors import OutcomeUnknown
 from lldap.exchange import Adapter, Call
@@ -164,8 +166,9 @@ class _Url:
             raise ValueError(msg)
         tls = parts.scheme == "https"
         port = parts.port or (443 if tls else 80)
+        authority = parse_url(f"//{parts.netloc}").netloc or ""  # as the pool looks it up
         path = quote(parts.path.rstrip("/"), safe="/%:@!$&'()*+,;=~")
-        return cls(tls, _ascii(parts.netloc), parts.hostname, port, path)
+        return cls(tls, authority, parts.hostname, port, path)
 
 
 def _stamp(file: Path | None) -> _Stamp:
@@ -177,8 +180,3 @@ def _stamp(file: Path | None) -> _Stamp:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino
-
-
-def _ascii(authority: str) -> str:
-    """As a request names it. Raises ValueError if no server can be called so."""
-    return authority if authority.isascii() else authority.encode("idna").decode("ascii")

@@ -42,6 +42,10 @@ def test_a_plain_head() -> None:
     assert len(head.headers) == 3
 
 
+def test_a_line_in_the_status_line_is_left_to_http_client() -> None:
+    assert plain_head(PLAIN.replace(b"Created", b"Created\nX: y") + b"\r\n\r\n" + BODY) is None
+
+
 @pytest.mark.parametrize("size", range(0, len(PLAIN) + 4, 7))
 def test_a_head_that_is_not_whole_is_not_read(size: int) -> None:
     assert plain_head((PLAIN + b"\r\n\r\n")[:size]) is None

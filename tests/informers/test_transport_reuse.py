@@ -6,24 +6,27 @@ import pytest
 
 from informers import AnswerTooLarge, ConnectionFailed
 from informers.connection import KEEPALIVE
-from tests.informers.rawserver import CHUNKED, Peer, RawServer, serve, transport_to
+from tests.informers.rawserver import CHUNKED, Certificate, Peer, RawServer, serve, transport_to
 from tests.informers.sites import LONG, Site
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+KEPT = ANSWER.replace(b"OK\r\n", b"OK\r\nConnection: keep-alive\r\n")
+NEXT = b"HTTP/1.1 200 OK\r\n"
 
 
 @pytest.mark.parametrize(
     ("sent", "connections"),
     [
         (ANSWER, 1),
-        (ANSWER + b"HTTP/1.1 200 OK\r\n", 3),
+        (ANSWER + NEXT, 3),
         (ANSWER.replace(b"OK\r\n", b"OK\r\nConnection: close\r\n"), 3),
-        (ANSWER.replace(b"OK\r\n", b"OK\r\nConnection: keep-alive\r\n"), 1),
+        (KEPT, 1),
+        (KEPT + NEXT, 3),
         (CHUNKED + b"2\r\n{}\r\n0\r\n\r\n", 1),
         (CHUNKED + b"2\r\n{}\r\n0\r\n\r\nHTTP/1.1", 3),
         (b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n{}", 3),
     ],
-    ids=["plain", "more than an answer", "closed", "kept alive", "chunks", "more", "HTTP/1.0"],
+    ids=["plain", "more than an answer", "closed", "kept", "more", "chunks", "more", "HTTP/1.0"],
 )
 def test_a_connection_is_used_again_if_its_answer_ended_where_it_said(
     sent: bytes, connections: int
@@ -33,6 +36,53 @@ def test_a_connection_is_used_again_if_its_answer_ended_where_it_said(
         for _ in range(3):
             assert transport.request("GET", "/", timeout=LONG).body == b"{}"
         assert len(place.server.peers) == connections
+
+
+def test_a_connection_is_left_with_what_came_behind_a_long_answer() -> None:
+    long = b"HTTP/1.1 200 OK\r\nContent-Length: 40000\r\n\r\n" + b"x" * 40_000 + NEXT
+    place = Site(serve(lambda peer: peer.send(long)), None)
+    with place as transport:
+        for _ in range(2):
+            assert len(transport.request("GET", "/", timeout=LONG).body) == 40_000
+        assert len(place.server.peers) == 2
+
+
+def test_what_comes_early_is_not_the_answer_and_no_later_call_gets_another_s() -> None:
+    def script(peer: Peer) -> None:
+        while request := peer.receive():
+            peer.send(b"HTTP/1.1 103 Early Hints\r\n\r\n")
+            peer.answer(request[2])
+
+    place = Site(script, None)
+    with place as transport:
+        for said in (b"one", b"two"):
+            assert transport.request("POST", "/", body=said, timeout=LONG).body == said
+        assert len(place.server.peers) == 1
+
+
+def test_what_came_behind_the_refusal_of_a_watch_is_no_answer() -> None:
+    sent = ANSWER.replace(b"200 OK", b"410 Gone") + NEXT
+    place = Site(serve(lambda peer: peer.send(sent)), None)
+    with place as transport:
+        for _ in range(2):
+            stream = transport.stream("/watch", timeout=LONG, read_timeout=LONG)
+            assert b"".join(iter(stream.read, b"")) == b"{}"
+            stream.close()
+        assert len(place.server.peers) == 2
+
+
+def test_a_connection_whose_handshake_was_interrupted_is_not_used(
+    certificate: Certificate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(**_: object) -> None:
+        raise KeyboardInterrupt
+
+    with Site(serve(Peer.answer), certificate) as transport:
+        with monkeypatch.context() as patch:
+            patch.setattr("urllib3.connection.ssl_wrap_socket", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                transport.request("GET", "/", timeout=LONG)
+        assert transport.request("GET", "/", timeout=LONG).status == 200
 
 
 def test_a_connection_sends_at_once_and_notices_a_peer_that_vanished(

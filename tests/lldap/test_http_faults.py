@@ -80,6 +80,11 @@ def chunks_without_an_end(connection: Connection) -> None:
     connection.sock.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n")
 
 
+def chunks_without_the_last_line(connection: Connection) -> None:
+    connection.request()
+    connection.sock.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n")
+
+
 def half_a_header(connection: Connection) -> None:
     connection.request()
     connection.sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Le")
@@ -98,6 +103,26 @@ def no_http(connection: Connection) -> None:
 def odd_chunk_size(connection: Connection) -> None:
     connection.request()
     connection.sock.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n")
+
+
+def chunk_below_zero(connection: Connection) -> None:
+    connection.request()
+    connection.sock.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\n{}\r\n")
+
+
+def length_of_many_digits(connection: Connection) -> None:
+    connection.request()
+    connection.sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n{}")
+
+
+def two_lengths(connection: Connection) -> None:
+    connection.request()
+    connection.answer(b"{}", "200 OK", "Content-Length: 1")
+
+
+def another_protocol(connection: Connection) -> None:
+    connection.request()
+    connection.sock.sendall(b"HTTP/1.1 101 Switching Protocols\r\n\r\n")
 
 
 def endless_header(connection: Connection) -> None:
@@ -121,10 +146,15 @@ def reset_in_the_body(connection: Connection) -> None:
         half_a_body,
         half_a_chunk,
         chunks_without_an_end,
+        chunks_without_the_last_line,
         half_a_header,
         until_the_connection_ends,
         no_http,
         odd_chunk_size,
+        chunk_below_zero,
+        length_of_many_digits,
+        two_lengths,
+        another_protocol,
         endless_header,
     ],
 )

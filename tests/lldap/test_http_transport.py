@@ -141,6 +141,34 @@ def test_a_connection_that_the_server_has_closed_is_not_used(connect: Connect) -
         time.sleep(0.05)  # the FIN has to arrive
 
 
+@pytest.mark.parametrize("size", [2, 900])
+@pytest.mark.parametrize("field", ["X: y", "Connection: keep-alive"])
+def test_a_connection_with_something_behind_its_answer_is_not_used(
+    connect: Connect, field: str, size: int
+) -> None:
+    def too_much(connection: Connection) -> None:
+        body = b"x" * size + b"HTTP/1.1 200 OK\r\n"
+        while connection.request():
+            head = f"HTTP/1.1 200 OK\r\n{field}\r\nX: {'x' * 8000}\r\nContent-Length: {size}"
+            connection.sock.sendall(head.encode() + b"\r\n\r\n" + body)
+
+    transport, server = connect(too_much)
+    for number in range(1, 3):
+        assert send(transport).body == b"x" * size
+        assert len(server.connections) == number
+
+
+def test_what_comes_early_is_not_the_answer(connect: Connect) -> None:
+    def early(connection: Connection) -> None:
+        while connection.request():
+            connection.sock.sendall(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")
+            connection.answer()
+
+    transport, server = connect(early)
+    assert [send(transport) for _ in range(2)] == [Answer(200, "", b"{}")] * 2
+    assert len(server.connections) == 1
+
+
 def test_threads_have_a_connection_each(connect: Connect) -> None:
     transport, server = connect(answer_all)
     results = Crowd(16, lambda: [send(transport).status for _ in range(20)]).run()
@@ -209,6 +237,28 @@ def test_a_url_that_is_none_is_a_mistake_and_is_not_quoted(url: str) -> None:
     with pytest.raises(ValueError, match=r".+") as caught:
         HttpTransport(url, clock=SystemClock())
     assert "password" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "host"),
+    [("lldap.\u0440\u0444", "lldap.xn--p1ai"), ("\u00df.example", "xn--zca.example")],
+)
+def test_a_name_is_sent_as_it_is_looked_up(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch, name: str, host: str
+) -> None:
+    _, server = connect(answer_all)
+    asked: list[str] = []
+
+    def look_up(name: str, port: int, **_: object) -> list[object]:
+        asked.append(name)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    transport = HttpTransport(f"http://{name}:{server.port}", clock=SystemClock())
+    send(transport)
+    transport.close()
+    assert asked == [host]
+    assert f"\r\nHost: {host}:{server.port}\r\n".encode() in server.requests[0]
 
 
 def test_an_ipv6_address_is_connected_to() -> None:

@@ -1,6 +1,7 @@
 """TLS: whom the transport trusts, and when it looks again."""
 
 import datetime
+import io
 import ssl
 import time
 from collections.abc import Iterator
@@ -73,6 +74,19 @@ def test_a_server_of_the_given_authority_is_trusted(tmp_path: Path) -> None:
     with connected(certificate, certificate.file) as (transport, server):
         assert [send(transport).status for _ in range(3)] == [200, 200, 200]
         assert len(server.connections) == 1
+
+
+def test_what_tls_holds_back_behind_an_answer_is_not_the_next(tmp_path: Path) -> None:
+    def two_in_a_record(connection: Connection) -> None:
+        while connection.request():
+            head = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: "
+            filled = head.ljust(io.DEFAULT_BUFFER_SIZE - 6, b"x") + b"\r\n\r\n{}"
+            connection.sock.sendall(filled + b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n0")
+
+    certificate = Certificate(tmp_path, "server")
+    with connected(certificate, certificate.file, two_in_a_record) as (transport, server):
+        assert [send(transport).body for _ in range(2)] == [b"{}", b"{}"]
+        assert len(server.connections) == 2
 
 
 def test_a_server_of_another_authority_is_sent_nothing(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ _STATUS_LINES = (
     *("HTTP/1.1 409", "HTTP/1.1 204 No Content", "HTTP/1.1 304 Not Modified", "HTTP/1.0 200 OK"),
     *("HTTP/1.1 100 Continue", "HTTP/1.1 099 X", "HTTP/1.1 2000 X", "HTTP/1.1  200 OK", "200 OK"),
     *("http/1.1 200 OK", "HTTP/1.1\t200 OK", "HTTP/1.1 200 \u00e9"),
+    "HTTP/1.1 200 OK\nTransfer-Encoding: chunked",
 )
 
 
