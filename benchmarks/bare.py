@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-CALL_SECONDS = 120.0
+CALL_SECONDS = 900.0  # lldap puts a plain list of 50,000 together for minutes
 Json = Any  # as it was parsed
 
 JSON = "application/json"

@@ -17,7 +17,7 @@ from benchmarks.scenarios.throughput import PATIENCE, SECONDS_PER_OBJECT
 from benchmarks.watch import Watch
 
 CHANGES = 200  # the 99th percentile of fewer is the slowest one
-LISTING_SECONDS = 600.0
+LISTING_SECONDS = 900.0
 RESYNC_SECONDS = 10
 CALLS = "lldap_operator_lldap_calls_total"
 RECONCILES = "controller_runtime_reconcile_total"
