@@ -104,6 +104,7 @@ class ApiClientTransport:
             assert isinstance(connection, TimedConnection)
             try:
                 self._connect(connection, timeout)
+                self._refuse_if_closed(method, path)  # meanwhile: connecting takes its time
                 connection.timeout = ends - self._monotonic()
                 return exchange(
                     connection, method, sent, max_bytes=self._max_bytes, before_send=before_send

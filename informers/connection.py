@@ -40,6 +40,9 @@ SOCKET_OPTIONS: Final = (
     *KEEPALIVE,
 )
 
+SAID: Final = 300
+"""Characters of what a proxy says about a connection that it did not make."""
+
 NOT_NOW: Final = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 """What a socket that does not wait raises when it has taken nothing."""
 
@@ -187,17 +190,22 @@ class TimedConnection(HTTPConnection):
 
     def connect(self) -> None:
         """Dial, then TLS and proxy. Whatever fails here fails before the request is sent."""
+        where, malformed = f"{self.host}:{self.port}", False
         try:
             super().connect()
         except CALL_ERRORS as error:
             self.close()
-            where = f"{self.host}:{self.port}"
             if is_timeout(error):
                 raise DeadlineExceeded(f"{where} did not answer in time", sent=False) from error
-            raise ConnectionFailed(f"no connection to {where}: {error}", sent=False) from error
+            malformed = type(error) is ValueError
+            if not malformed:
+                said = " ".join(str(error).split())[:SAID]
+                raise ConnectionFailed(f"no connection to {where}: {said}", sent=False) from error
         except BaseException:
             self.close()  # its socket has no TLS yet, and would be taken for one that stands
             raise
+        if malformed:  # out of the handler: http.client quotes the header that it refuses
+            raise ConnectionFailed(f"no connection to {where}: a header is malformed", sent=False)
 
     def begin(self, request: bytes, before_send: BeforeSend | None) -> None:
         """Ask `before_send`, then send what the socket takes at once; the rest as it takes more.

@@ -102,7 +102,7 @@ class Adapter(BaseAdapter):
         except ClosedPoolError:
             found = None
         if found is None:  # out of the handler: nothing was sent, and nothing broke
-            raise ConnectionFailed("the transport has been closed")
+            raise ConnectionFailed("the connections have just been closed, or made anew: try again")
         assert isinstance(found, TimedConnection)
         return found
 

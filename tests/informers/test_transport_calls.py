@@ -17,6 +17,7 @@ from informers import (
     ApiFailure,
     ConnectionFailed,
 )
+from informers.connection import TimedConnection
 from tests.informers.rawserver import (
     CHUNKED,
     Certificate,
@@ -326,6 +327,42 @@ def test_closing_the_transport_ends_calls_in_progress_and_refuses_new_ones(
         assert isinstance(error, ConnectionFailed)
         assert not error.sent
         assert "closed" in str(error)
+
+
+def test_a_call_that_connects_while_the_transport_is_closed_sends_nothing() -> None:
+    place = Site(serve(Peer.answer), None)
+    with place as transport:
+        connect = transport._connect
+
+        def slow(connection: TimedConnection, timeout: float) -> None:
+            connect(connection, timeout)
+            transport.close()
+
+        transport._connect = slow  # type: ignore[method-assign]
+        error, _ = failed(lambda: transport.request("POST", "/x", body=b"{}", timeout=LONG))
+        assert isinstance(error, ConnectionFailed)
+        assert not error.sent
+    assert place.server.requests == []
+
+
+def test_what_a_proxy_says_is_one_line_and_its_own_headers_are_not_quoted() -> None:
+    def refuse(peer: Peer) -> None:
+        peer.receive()
+        peer.send(b"HTTP/1.1 407 Who\tare   you\r\nContent-Length: 0\r\n\r\n")
+
+    with RawServer(refuse) as proxy:
+        with transport_to("https://api.example.org", proxy=proxy.url) as transport:
+            error, _ = failed(lambda: transport.request("GET", "/", timeout=LONG))
+            assert "407 Who are you" in str(error)
+            assert not error.sent  # type: ignore[attr-defined]
+        headers = {"Proxy-Authorization": "Basic S3cr3t\r\nX: y"}
+        with transport_to(
+            "https://api.example.org", proxy=proxy.url, proxy_headers=headers
+        ) as transport:
+            error, _ = failed(lambda: transport.request("GET", "/", timeout=LONG))
+            assert isinstance(error, ConnectionFailed)
+            assert "a header is malformed" in str(error)
+            assert "S3cr3t" not in f"{error!r} {error.__cause__!r} {error.__context__!r}"
 
 
 def test_many_threads_share_a_transport(site: Callable[[Script], Site]) -> None:
