@@ -31,16 +31,17 @@ _ATTRIBUTE_SCHEMA = (
 )
 
 
-def directory(lists: Iterable[str]) -> Document:
-    """All groups, the schema, and lists of users, each by the filter that has its name."""
+def directory(lists: Iterable[str], *, users_alone: bool = False) -> Document:
+    """Lists of users, each by the filter that has its name; all groups and the schema with them."""
     variables = {name: Arg(schema.RequestFilter) for name in lists}
     operation = Operation(schema.Query, variables=variables)
     for name in variables:
         users = operation.users(filters=Variable(name), __alias__=name)
         _user(users)
         users.groups().id()
-    _group(operation.groups())
-    _schema(operation.schema())
+    if not users_alone:
+        _group(operation.groups())
+        _schema(operation.schema())
     return Document(
         "directory", _text(operation), read_in_bulk, DIRECTORY_MAX_BYTES, DIRECTORY_SECONDS
     )

@@ -1,6 +1,6 @@
 """What can be asked of lldap and changed in it, one request each."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from lldap import answers, documents
@@ -21,7 +21,14 @@ PAGED_READ = 500
 NAMED_IDS = 30_000
 """So many are named; the databases refuse more values in one statement (SQLite above 32,766)."""
 
+LISTS_TOGETHER = 101
+"""So many lists are asked for at once. Each waits for a connection of lldap to its database, for
+30 s at most; nor does lldap hand any out while it puts a long list together: that one comes alone.
+"""
+
 _PAGE = 100
+
+_Filters = dict[str, Any]
 
 _ADD_ATTRIBUTE = {
     Target.USER: documents.ADD_USER_ATTRIBUTE,
@@ -47,7 +54,7 @@ class Client:
     # Queries
 
     def read_directory(self, known: Iterable[str] = ()) -> Directory:
-        """Everything, in one request.
+        """Everything, in one request unless very many are known.
 
         `known` are ids of users that are probably there. lldap puts a list of users together in
         time that grows with the square of their attribute values; with many known ids it is asked
@@ -56,11 +63,15 @@ class Client:
         """
         ids = sorted({user_key(user) for user in known})
         pages = _pages(ids[:NAMED_IDS]) if len(ids) >= PAGED_READ else []
-        filters: dict[str, Any] = {f"page{number}": page for number, page in enumerate(pages)}
-        filters["rest"] = {"not": {"any": pages}} if pages else None
-        request = Request(documents.directory(filters), filters, Asked("directory"))
-        data = self._session.graphql(request, write=False)
-        return _understood(request.asked, lambda raw: answers.directory(raw, filters), data)
+        lists: _Filters = {f"page{number}": page for number, page in enumerate(pages)}
+        lists["rest"] = {"not": {"any": pages}} if pages else None
+        data: dict[str, Any] = {}
+        for filters in _requests(lists):
+            document = documents.directory(filters, users_alone=bool(data))
+            request = Request(document, filters, Asked("directory"))
+            data |= self._session.graphql(request, write=False)
+        asked = Asked("directory")
+        return _understood(asked, lambda raw: answers.directory(raw, lists), data)
 
     def user(self, user_id: str) -> User:
         """One user; NotFound if there is none of that id."""
@@ -284,3 +295,14 @@ def _pages(ids: Sequence[str]) -> list[dict[str, Any]]:
         {"any": [{"eq": {"field": "id", "value": user}} for user in ids[begin : begin + _PAGE]]}
         for begin in range(0, len(ids), _PAGE)
     ]
+
+
+def _requests(lists: _Filters) -> Iterator[_Filters]:
+    """The lists of each request; the last list is the long one."""
+    if len(lists) <= LISTS_TOGETHER:
+        yield lists
+        return
+    *pages, rest = lists.items()
+    for begin in range(0, len(pages), LISTS_TOGETHER):
+        yield dict(pages[begin : begin + LISTS_TOGETHER])
+    yield dict([rest])

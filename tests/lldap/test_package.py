@@ -64,7 +64,9 @@ def test_the_schema_module_is_what_the_generator_makes_of_the_introspection(tmp_
 
 def every_document() -> list[Document]:
     fixed = [value for value in vars(documents).values() if isinstance(value, Document)]
-    return [*fixed, documents.directory(["rest"]), documents.directory(["page0", "page1", "rest"])]
+    several = documents.directory(["page0", "page1", "rest"])
+    alone = documents.directory(["rest"], users_alone=True)
+    return [*fixed, documents.directory(["rest"]), several, alone]
 
 
 @pytest.mark.parametrize("document", every_document(), ids=lambda document: document.text[:40])

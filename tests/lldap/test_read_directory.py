@@ -18,7 +18,7 @@ from lldap import (
 )
 from lldap.documents import DIRECTORY_MAX_BYTES, DIRECTORY_SECONDS
 from lldap.models import Digest
-from lldap.operations import NAMED_IDS, PAGED_READ
+from lldap.operations import LISTS_TOGETHER, NAMED_IDS, PAGED_READ
 from sandbox.lldap.server import Lldap
 from sandbox.lldap.transport import InProcessTransport
 from tests.lldap.answer_bodies import (
@@ -202,6 +202,7 @@ def test_ids_that_are_too_many_to_be_named_come_with_the_rest(
     client = embedded()
     whole = client.read_directory()
     monkeypatch.setattr("lldap.operations.NAMED_IDS", 300)
+    monkeypatch.setattr("lldap.operations.LISTS_TOGETHER", 2)
     assert content(client.read_directory(user.id for user in whole.users)) == content(whole)
 
 
@@ -223,8 +224,37 @@ def test_many_known_ids_make_pages_of_them_and_a_list_of_the_rest() -> None:
     assert query.count("users(") == len(pages) + 1
 
 
+NO_ATTRIBUTES: dict[str, Any] = {"attributes": []}
+
+
+def requests_for(count: int) -> list[tuple[str, dict[str, Any]]]:
+    """What is asked for when so many are known and none is there."""
+    lists: dict[str, Any] = {f"page{number}": [] for number in range(NAMED_IDS // 100)}
+    schema = {"userSchema": NO_ATTRIBUTES, "groupSchema": NO_ATTRIBUTES}
+    answer = {"groups": [], "schema": schema, "rest": [], **lists}
+    transport = ScriptedTransport(*[data(answer) for _ in range(5)])
+    client = Client(session_of(transport))
+    directory = client.read_directory(f"user-{number:05}" for number in range(count))
+    assert directory.users == []
+    return [(call.json["query"], call.json["variables"]) for call in transport.calls]
+
+
 def test_no_more_ids_are_named_than_a_database_takes() -> None:
-    _, variables = sent_for([f"user-{number:05}" for number in range(NAMED_IDS + 150)])
+    *_, (_, variables) = requests_for(NAMED_IDS + 150)
     rest = variables["rest"]["not"]["any"]
     assert sum(len(page["any"]) for page in rest) == NAMED_IDS
-    assert len(variables) == len(rest) + 1
+
+
+def test_more_lists_than_lldap_has_connections_for_come_one_part_after_the_other() -> None:
+    """A long list keeps lldap from everything else: no other list is to wait for it."""
+    requests = requests_for(NAMED_IDS)
+    assert [len(variables) for _, variables in requests] == [101, 101, 98, 1]
+    assert list(requests[-1][1]) == ["rest"]
+    asked = [name for _, variables in requests for name in variables]
+    assert asked == [*(f"page{number}" for number in range(300)), "rest"]
+    assert ["userSchema" in query for query, _ in requests] == [True, False, False, False]
+
+
+def test_as_many_lists_as_it_has_are_one_request() -> None:
+    ((query, variables),) = requests_for((LISTS_TOGETHER - 1) * 100)
+    assert len(variables) == query.count("users(") == LISTS_TOGETHER
