@@ -55,7 +55,7 @@ class Row:
 def _unusable(error: BaseException) -> str:
     return (
         f"lldap gave no usable answer ({type(error).__name__}): check that it runs "
-        "and that LLDAP_URL is right"
+        "and that LLDAP_URL is right; `lldap-operator doctor` says what it meets there"
     )
 
 

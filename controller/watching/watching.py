@@ -51,6 +51,7 @@ class KindHandler:
     | our own write comes back; nothing that counts changed | nobody |
     | it goes, is being deleted or released, or claims a target no more | its rivals for that |
     | it comes, goes, or its account (schema: Ready) becomes another | who refers to it |
+    | it is Ready for the first time after it claimed another target | who refers to that |
     | it no longer names an attribute | the attribute's schema, which may wait for that |
 
     One thread. `gone` is told the uid of an object that is not there any more.
@@ -74,6 +75,7 @@ class KindHandler:
         self._gone = gone
         self._functions = indexes(kind, instance)
         self._targets = targets_of(kind)
+        self._moving: set[str] = set()  # uids of objects that claim what lldap may not have yet
 
     def on_add(self, obj: Object, initial: bool) -> None:
         """See informers.Handler. At the start all come by themselves."""
@@ -81,6 +83,8 @@ class KindHandler:
             return
         priority = PRIORITY_LISTED if initial else PRIORITY_CHANGED
         self._enqueue(self._kind.kind, _key(obj), priority)
+        if (obj.get("status") or {}).get("uuid") and not is_ready(obj):
+            self._moving.add(obj["metadata"]["uid"])  # changed while nobody was there
         if not initial:
             self._enqueue_affected(_key(obj), _NOTHING, self._view(obj))
 
@@ -92,11 +96,23 @@ class KindHandler:
             self._enqueue(self._kind.kind, _key(new), priority)
         if asks or self._shows_others(old) != self._shows_others(new):
             self._enqueue_affected(_key(new), self._view(old), self._view(new))
+        if asks and list(self._targets(old)) != list(self._targets(new)):
+            self._moving.add(new["metadata"]["uid"])
+        elif new["metadata"]["uid"] in self._moving and is_ready(new):
+            self._tell_arrived(new)
+
+    def _tell_arrived(self, obj: Object) -> None:
+        """Who refers to a renamed group was woken by the new name, which lldap has only now."""
+        self._moving.discard(obj["metadata"]["uid"])
+        for claim in self._view(obj).claims:
+            for other in self._dependents(claim):
+                self._enqueue(other.kind, other.key, PRIORITY_CHANGED)
 
     def on_delete(self, obj: Object, final_state_unknown: bool) -> None:
         """See informers.Handler. Nothing in lldap is deleted on this word."""
         del final_state_unknown
         self._gone(obj["metadata"]["uid"])
+        self._moving.discard(obj["metadata"]["uid"])
         if self._is_foreign(obj):
             return
         self._enqueue(self._kind.kind, _key(obj), PRIORITY_LISTED)

@@ -215,6 +215,37 @@ def test_a_renamed_group_wakes_who_wants_its_old_name_and_members_of_both(
     }
 
 
+def is_ready(generation: int) -> dict[str, Any]:
+    condition = {"type": "Ready", "status": "True", "observedGeneration": generation}
+    return {"uuid": "u-1", "conditions": [condition]}
+
+
+def test_members_of_a_renamed_group_are_woken_again_when_lldap_has_the_name(
+    watched: Watched,
+) -> None:
+    team = watched.change(LLDAP_GROUP, watched.group("Team"), status=is_ready(1))
+    watched.membership("alice", "Crew")
+    team = watched.change(LLDAP_GROUP, team, spec={"displayName": "Crew"})
+    watched.told()
+    team = watched.change(LLDAP_GROUP, team, echo=True, status={"managed": []})
+    assert watched.woken() == set()
+    team = watched.change(LLDAP_GROUP, team, echo=True, status=is_ready(2))
+    assert watched.woken() == {"Membership a/alice-crew"}
+    watched.change(LLDAP_GROUP, team, echo=True, status={"managed": ["x"]})
+    assert watched.woken() == set()
+
+
+def test_so_are_those_of_a_group_that_was_renamed_while_nobody_was_there(
+    watched: Watched,
+) -> None:
+    crew = {**new(LLDAP_GROUP, "crew", "a", {"displayName": "Crew"}), "status": is_ready(0)}
+    team = watched.put(LLDAP_GROUP, crew, initial=True)
+    watched.membership("alice", "Crew")
+    watched.told()
+    watched.change(LLDAP_GROUP, team, echo=True, status=is_ready(1))
+    assert watched.woken() == {"Membership a/alice-crew"}
+
+
 @pytest.mark.parametrize(
     "parts",
     [
