@@ -1,7 +1,7 @@
 """An event of events.k8s.io/v1 as it is built: its object, its text, and how often it happened."""
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from controller.election.lease import micro_time
@@ -77,11 +77,10 @@ class Series:
     pushes: int = 0
     attempts: int = 0
     refused: bool = False
+    key: SeriesKey = field(init=False)  # under which it happens again; thousands are kept
 
-    @property
-    def key(self) -> SeriesKey:
-        """Under which it happens again."""
-        return self.reference.uid, self.type, self.reason, self.note
+    def __post_init__(self) -> None:
+        self.key = (self.reference.uid, self.type, self.reason, self.note)
 
     @property
     def namespace(self) -> str:

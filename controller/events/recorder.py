@@ -28,10 +28,10 @@ from informers import ApiFailure, PatchType, StatusError, StatusKind
 
 _logger = logging.getLogger(__name__)
 
-MAX_SERIES: Final = 4096
+MAX_SERIES: Final = 3072
 """Events that are remembered so that a repetition counts them up."""
 
-MAX_UNSENT: Final = 4000
+MAX_UNSENT: Final = 3000
 """Events that wait to be sent; then the object's own oldest goes, else the oldest of all."""
 
 MANY_UNSENT: Final = MAX_UNSENT // 2

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from typing import Final
 
-MAX_KEYS: Final = 4096
+MAX_KEYS: Final = 3072
 """Beyond it the key that asked longest ago is forgotten; its bucket is full again by then."""
 
 
