@@ -6,6 +6,7 @@ from itertools import chain
 from controller.api import KINDS
 from controller.configuration.config import ConfigurationRow, configuration_table
 from controller.events.events import EVENTS
+from controller.events.recorder import BUSY_SECONDS, MANY_UNSENT, MAX_UNSENT
 from controller.harness.reasons import CADENCES, TABLE, Entry
 from controller.harness.taxonomy import Disposition, Rule
 from controller.metrics.metrics import metrics_table
@@ -27,15 +28,18 @@ Served at `/metrics` on METRICS_ADDRESS, in the text format of Prometheus and in
 that client-go and controller-runtime have too bear their names. The process collector's
 (`process_…`) come on top. A histogram `x` is exported as `x_bucket`, `x_sum` and `x_count`."""
 
-EVENTS_HEAD = """# Events
+_A_SECOND = [1 / seconds for seconds in BUSY_SECONDS]
+
+EVENTS_HEAD = f"""# Events
 
 `kubectl describe` shows them, and `kubectl get events`. They are events of events.k8s.io/v1, on
 the object that they are about; what happens again within ten minutes counts the same event up.
 
-They give way to work: while workers are busy ten events a second are sent, 50 with more than 2,000
-to send, and all that is left as soon as the workers rest. Up to 4,000 wait; beyond that the oldest
-are lost, and `lldap_operator_events_total` counts them as `dropped`. At its end the operator sends
-for a second what still waits.
+They give way to work: while workers are busy {_A_SECOND[0]:.0f} events a second are sent,
+{_A_SECOND[1]:.0f} with more than {MANY_UNSENT:,} to send, and all that is left as soon as the
+workers rest. Up to {MAX_UNSENT:,} wait; beyond that the oldest are lost, and
+`lldap_operator_events_total` counts them as `dropped`. At its end the operator sends for a second
+what still waits.
 
 A failure is a Warning with [the reason of the condition](reasons.md); these come on top:"""
 
