@@ -177,5 +177,5 @@ def _paused(resource: Resource) -> str:
     waits = ", and its deletion waits," if resource.deleting else ""
     return (
         f"{resource.key} is paused: nothing is done for it{waits} until the annotation "
-        f"{PAUSED_ANNOTATION} is removed: remove it to go on"
+        f"{PAUSED_ANNOTATION} is removed"
     )

@@ -43,7 +43,7 @@ def test_whether_it_is_ready_survives_a_pause(bed: Bed) -> None:
     bed.clock.advance(60)
     pause(bed, "LldapUser", "alice")
     words = "team-a/alice is paused: nothing is done for it until the annotation "
-    words += f"{PAUSED_ANNOTATION} is removed: remove it to go on"
+    words += f"{PAUSED_ANNOTATION} is removed"
     assert condition(bed) == {**before, "reason": "Paused", "message": words}
     bed.clock.advance(60)
     go_on(bed, "LldapUser", "alice")
