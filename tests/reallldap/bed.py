@@ -35,6 +35,7 @@ class RealLldap:
         self._url = url.rstrip("/")
         self._http = requests.Session()
         self._http.trust_env = False
+        self._http.headers["Connection"] = "close"  # lldap ends an idle one just as it is used
 
     def send(self, call: Call) -> Response:
         """See sandbox.lldap.server.Lldap."""
