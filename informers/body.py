@@ -1,14 +1,9 @@
 """The body of an answer that goes on, such as a watch."""
 
-import http.client
-from typing import Final
-
 import urllib3
 
-from informers.chunks import Chunks
+from informers.chunks import PIECE_BYTES, Chunks
 from informers.connection import TimedConnection
-
-PIECE_BYTES: Final = 64 * 1024
 
 
 class Body:
@@ -42,15 +37,10 @@ class Body:
         if chunks is None:
             return self._response.read1(PIECE_BYTES)
         assert self._raw is not None
-        while not chunks.ended:
-            piece = self._raw.fp.read1(PIECE_BYTES)
-            if not piece:
-                raise http.client.IncompleteRead(b"")
-            part = chunks.feed(piece)
-            if part:
-                return part
-        self._let_go(chunks)
-        return b""
+        part = chunks.read(self._raw.fp)
+        if not part:
+            self._let_go(chunks)
+        return part
 
     def _let_go(self, chunks: Chunks) -> None:
         """The next call may use the connection, if its answer begins where this one ends."""

@@ -1,8 +1,11 @@
 """A body that comes in chunks, taken apart as it comes."""
 
 import http.client
+import io
 import re
 from typing import Final
+
+PIECE_BYTES: Final = 64 * 1024  # read at once: a TLS record has 16 KB at most
 
 MAX_LINE_BYTES: Final = 16 * 1024
 """Of what may stand between two chunks: more is no body in chunks."""
@@ -29,6 +32,20 @@ class Chunks:
     def rest(self) -> bytes:
         """What has come behind the end."""
         return self._held
+
+    def read(self, answer: io.BufferedReader) -> bytes:
+        """What has come of the body in `answer`, at least a byte; b"" at its end.
+
+        Waits for it. Raises HTTPException for no such body, or one that breaks off.
+        """
+        while not self.ended:
+            piece = answer.read1(PIECE_BYTES)
+            if not piece:
+                raise http.client.IncompleteRead(b"")
+            part = self.feed(piece)
+            if part:
+                return part
+        return b""
 
     def feed(self, piece: bytes) -> bytes:
         """What `piece` holds of the body. Raises HTTPException if it is none in chunks."""

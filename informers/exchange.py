@@ -21,7 +21,6 @@ from informers.errors import AnswerTooLarge, ConnectionFailed
 from informers.transport import BeforeSend, RawResponse
 
 PIECE_BYTES: Final = 4 * 1024 * 1024
-CHUNKED_BYTES: Final = 64 * 1024  # at once, of a body in chunks: a TLS record has 16 KB at most
 
 _STATUS: Final = re.compile(rb"HTTP/1\.1 ([2-5]\d\d)(?: [^\r\n]*)?\r\n")
 _FIELD: Final = re.compile(r"[\w!#$%&'*+.^`|~-]+:[\x01-\x09\x0b\x0c\x0e-\xff]*", re.ASCII)
@@ -146,12 +145,9 @@ def _of_length(answer: io.BufferedReader, length: int, max_bytes: int) -> bytes:
 
 def _in_chunks(connection: TimedConnection, answer: io.BufferedReader, max_bytes: int) -> bytes:
     chunks, parts, size = Chunks(), [], 0
-    while not chunks.ended:
-        piece = answer.read1(CHUNKED_BYTES)
-        if not piece:
-            raise http.client.IncompleteRead(b"")
-        parts.append(chunks.feed(piece))
-        size += len(parts[-1])
+    while part := chunks.read(answer):
+        parts.append(part)
+        size += len(part)
         if size > max_bytes:
             raise _too_large(max_bytes)
     connection.end_at(answer.tell() - len(chunks.rest))

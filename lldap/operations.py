@@ -43,9 +43,9 @@ _DELETE_ATTRIBUTE = {
 class Client:
     """lldap's queries and mutations, named as there. Any thread.
 
-    Every method is one request and raises the errors of `lldap.errors`. A method that returns has
-    lldap's own confirmation; an error of a mutation does not prove that nothing was done, unless
-    its class says so. Values are not checked here: see `lldap.values`.
+    Every method is one request (but see read_directory) and raises the errors of `lldap.errors`. A
+    method that returns has lldap's own confirmation; an error of a mutation does not prove that
+    nothing was done, unless its class says so. Values are not checked here: see `lldap.values`.
     """
 
     def __init__(self, session: Session) -> None:
@@ -65,12 +65,10 @@ class Client:
         pages = _pages(ids[:NAMED_IDS]) if len(ids) >= PAGED_READ else []
         lists: _Filters = {f"page{number}": page for number, page in enumerate(pages)}
         lists["rest"] = {"not": {"any": pages}} if pages else None
-        data: dict[str, Any] = {}
+        asked, data = Asked("directory"), dict[str, Any]()
         for filters in _requests(lists):
             document = documents.directory(filters, users_alone=bool(data))
-            request = Request(document, filters, Asked("directory"))
-            data |= self._session.graphql(request, write=False)
-        asked = Asked("directory")
+            data |= self._session.graphql(Request(document, filters, asked), write=False)
         return _understood(asked, lambda raw: answers.directory(raw, lists), data)
 
     def user(self, user_id: str) -> User:
