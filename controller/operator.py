@@ -5,7 +5,17 @@ import random
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from controller.api import DRY_RUN_ANNOTATION, KINDS, LLDAP_GROUP, RECONCILING, STALLED, Kind
+from controller.api import (
+    DRY_RUN_ANNOTATION,
+    KINDS,
+    LLDAP_ATTRIBUTE_SCHEMA,
+    LLDAP_GROUP,
+    LLDAP_MEMBERSHIP,
+    LLDAP_USER,
+    RECONCILING,
+    STALLED,
+    Kind,
+)
 from controller.clock import Clock
 from controller.configuration.rules import Rules
 from controller.connection import Connection
@@ -269,6 +279,7 @@ class Operator:
                 cache=cache,
                 own_writes=self.own_writes,
                 enqueue=self.queues.add,
+                wake=self.queues.wake,
                 gone=self._forget,
             )
             self.informers[kind.kind].add_handler(handler)
@@ -325,7 +336,7 @@ class Operator:
     def _add_controllers(self) -> None:
         measured = self._parts.metrics.reconcile.measured
         harness = self._harness()
-        for kind in KINDS:
+        for kind in _NAMED_FIRST:
             gone = self.virtual_groups.ensure if kind is LLDAP_GROUP else _nothing
             controller = KindController(kind, self.instance, harness, self._reconciler(kind), gone)
             reconcile = measured(kind.kind, reported(kind.kind, controller.reconcile))
@@ -337,6 +348,8 @@ def _nothing(_key: str) -> None:
 
 
 _BY_NAME = {kind.kind: kind for kind in KINDS}
+
+_NAMED_FIRST = (LLDAP_ATTRIBUTE_SCHEMA, LLDAP_GROUP, LLDAP_USER, LLDAP_MEMBERSHIP)
 
 _RECONCILERS: dict[str, Callable[[Instance], Reconciler]] = {
     reconciler.kind.kind: reconciler

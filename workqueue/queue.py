@@ -77,10 +77,15 @@ class Queue(Generic[K]):
         self._draining = False
         self._observer = metrics.register(name, self.stats) if name else None
 
-    def add(self, key: K, priority: int = 0) -> None:
-        """Have `key` handed out after this call; dropped once the queue is shut down."""
+    def add(self, key: K, priority: int = 0, *, overtake: bool = True) -> None:
+        """Have `key` handed out after this call; dropped once the queue is shut down.
+
+        Without `overtake` a key that wants a run already keeps its priority and its place.
+        """
         with self._lock:
-            ready = not self._shutting_down and self._add_locked(key, priority)
+            if self._shutting_down or (not overtake and key in self._dirty):
+                return
+            ready = self._add_locked(key, priority)
         if ready:
             self._call_wake(1)
 

@@ -27,6 +27,10 @@ class Queues:
         """See watching.Enqueue."""
         self._queues[kind].add(key, priority)
 
+    def wake(self, kind: str, key: str, priority: int) -> None:
+        """The same for who may wait for its turn already: it stays where it is then."""
+        self._queues[kind].add(key, priority, overtake=False)
+
     def add_waiting(self, keys: Collection[WorkKey]) -> None:
         """What waited for lldap, jittered."""
         for kind, key in keys:

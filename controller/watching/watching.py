@@ -54,7 +54,9 @@ class KindHandler:
     | it is Ready for the first time after it claimed another target | who refers to that |
     | it no longer names an attribute | the attribute's schema, which may wait for that |
 
-    One thread. `gone` is told the uid of an object that is not there any more.
+    One thread. `enqueue` is for what a person did. `wake` is for what the operator did: who has
+    not had a turn yet, of the thousands of a start, is not to overtake the others for it. `gone`
+    is told the uid of an object that is not there any more.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class KindHandler:
         cache: Cache,
         own_writes: OwnWrites,
         enqueue: Enqueue,
+        wake: Enqueue,
         gone: Callable[[str], None],
     ) -> None:
         self._kind = kind
@@ -72,6 +75,7 @@ class KindHandler:
         self._cache = cache
         self._own_writes = own_writes
         self._enqueue = enqueue
+        self._wake = wake
         self._gone = gone
         self._functions = indexes(kind, instance)
         self._targets = targets_of(kind)
@@ -86,7 +90,7 @@ class KindHandler:
         if (obj.get("status") or {}).get("uuid") and not is_ready(obj):
             self._moving.add(obj["metadata"]["uid"])  # changed while nobody was there
         if not initial:
-            self._enqueue_affected(_key(obj), _NOTHING, self._view(obj))
+            self._tell_affected(self._enqueue, _key(obj), _NOTHING, self._view(obj))
 
     def on_update(self, old: Object, new: Object) -> None:
         """See informers.Handler."""
@@ -95,7 +99,8 @@ class KindHandler:
         if priority is not None and not self._is_foreign(new):
             self._enqueue(self._kind.kind, _key(new), priority)
         if asks or self._shows_others(old) != self._shows_others(new):
-            self._enqueue_affected(_key(new), self._view(old), self._view(new))
+            tell = self._enqueue if asks else self._wake
+            self._tell_affected(tell, _key(new), self._view(old), self._view(new))
         if asks and list(self._targets(old)) != list(self._targets(new)):
             self._moving.add(new["metadata"]["uid"])
         elif new["metadata"]["uid"] in self._moving and is_ready(new):
@@ -116,7 +121,7 @@ class KindHandler:
         if self._is_foreign(obj):
             return
         self._enqueue(self._kind.kind, _key(obj), PRIORITY_LISTED)
-        self._enqueue_affected(_key(obj), self._view(obj, gone=True), _NOTHING)
+        self._tell_affected(self._enqueue, _key(obj), self._view(obj, gone=True), _NOTHING)
 
     def _is_foreign(self, obj: Object) -> bool:
         return service_of(obj, self._instance) is Service.FOREIGN
@@ -161,12 +166,12 @@ class KindHandler:
         """What a view is made of beside `_asked`: most echoes change neither, and end there."""
         return (*self._identity(obj), (obj.get("status") or {}).get("instance"))
 
-    def _enqueue_affected(self, key: str, old: _View, new: _View) -> None:
+    def _tell_affected(self, tell: Enqueue, key: str, old: _View, new: _View) -> None:
         if old == new:
             return
         for other in self._affected(old, new):
             if (other.kind, other.key) != (self._kind.kind, key):
-                self._enqueue(other.kind, other.key, PRIORITY_CHANGED)
+                tell(other.kind, other.key, PRIORITY_CHANGED)
 
     def _affected(self, old: _View, new: _View) -> Iterable[Resource]:
         let_go = (old.held - new.held) | (old.claims - new.claims) | (old.living - new.living)

@@ -46,7 +46,9 @@ def settle(queue: RateLimitingQueue[str], item: Item[str], result: Result) -> No
 class WorkerPool:
     """Serves the queues fairly: highest priority first, equals in turn.
 
-    Keys that nobody waits for get a part of the workers only: see BackgroundLimit. It is busy from
+    Keys that nobody waits for get a part of the workers only: see BackgroundLimit. Of those the
+    kind that was added first comes first, and the others when it has nothing ready: what is named
+    is made before what names it, which would only say that it waits. It is busy from
     the first key that is taken until nothing is ready and no worker has a key. `add`, `rest_with`
     and `workers`: before the first step. Everything else: any thread.
     """
@@ -124,11 +126,12 @@ class WorkerPool:
     def _take(self) -> tuple[Controller, Item[str]] | None:
         order = self._in_turn()
         while True:
-            heads = [(head, c) for c in order if (head := c.queue.head()) is not None]
+            heads = {c: head for c in order if (head := c.queue.head()) is not None}
             if not heads:
                 return None
-            # Of equals the first, and so in turn.
-            priority, controller = max(heads, key=_priority)
+            priority = max(heads.values())
+            first = order if is_urgent(priority) else self._controllers
+            controller = next(c for c in first if heads.get(c) == priority)
             if not self._begin(priority):
                 return None
             item = controller.queue.try_get()
@@ -211,7 +214,3 @@ class WorkerPool:
 
 def _nobody() -> None:
     """Nobody waits for a rest."""
-
-
-def _priority(head: tuple[int, Controller]) -> int:
-    return head[0]

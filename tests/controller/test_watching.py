@@ -277,6 +277,20 @@ def test_memberships_of_one_pair_are_rivals(watched: Watched) -> None:
 # --- memberships of users and groups -------------------------------------------------------------
 
 
+def test_only_what_a_person_did_lets_others_overtake_who_waits_for_a_first_turn(
+    watched: Watched,
+) -> None:
+    watched.membership("alice", "team")
+    alice = watched.user("alice")
+    assert watched.quietly == set()
+    alice = watched.change(LLDAP_USER, alice, echo=True, status={"uuid": "one"})
+    assert watched.quietly == {"a/alice-team"}
+    watched.quietly.clear()
+    watched.change(LLDAP_USER, alice, metadata={"annotations": DRY_RUN})
+    watched.delete(LLDAP_USER, alice)
+    assert watched.quietly == set()
+
+
 @pytest.mark.parametrize(("kind", "name"), [(LLDAP_USER, "alice"), (LLDAP_GROUP, "team")])
 def test_memberships_are_woken_when_an_end_comes_goes_or_becomes_another(
     watched: Watched, kind: Any, name: str

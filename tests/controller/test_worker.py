@@ -159,13 +159,22 @@ def test_the_highest_priority_of_all_queues_comes_first(two: Pool) -> None:
     assert two.work()[:2] == ["user urgent", "group changed"]
 
 
-def test_equals_come_in_turn_so_that_no_kind_waits_for_another(two: Pool) -> None:
+def test_equals_that_somebody_waits_for_come_in_turn_so_that_no_kind_waits_for_another(
+    two: Pool,
+) -> None:
     for number in range(50):
         two.queues["user"].add(str(number))
     for number in range(3):
         two.queues["group"].add(str(number))
     first = two.work()[:8]
     assert sum(entry.startswith("group") for entry in first) == 3
+
+
+def test_of_what_nobody_waits_for_a_kind_comes_before_those_added_after_it(two: Pool) -> None:
+    for number in range(3):
+        two.queues["group"].add(str(number), -100)
+        two.queues["user"].add(str(number), -100)
+    assert two.work() == [f"{name} {number}" for name in ("user", "group") for number in range(3)]
 
 
 def test_what_a_person_changed_overtakes_a_resync_of_thousands(two: Pool) -> None:

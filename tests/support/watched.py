@@ -28,6 +28,7 @@ class Watched:
 
     def __init__(self) -> None:
         self.enqueued: dict[tuple[str, str], int] = {}
+        self.quietly: set[str] = set()  # who was told so that it need not overtake anybody
         self.gone: list[str] = []
         self.own_writes = OwnWrites()
         self._stores = {kind.kind: Indexer(indexes(kind, INSTANCE)) for kind in KINDS}
@@ -43,6 +44,7 @@ class Watched:
                 cache=self.cache,
                 own_writes=self.own_writes,
                 enqueue=self._enqueue,
+                wake=self._wake,
                 gone=self.gone.append,
             )
             for kind in KINDS
@@ -52,6 +54,10 @@ class Watched:
     def _enqueue(self, kind: str, key: str, priority: int) -> None:
         short = kind.removeprefix("Lldap")
         self.enqueued[short, key] = max(priority, self.enqueued.get((short, key), -1000))
+
+    def _wake(self, kind: str, key: str, priority: int) -> None:
+        self.quietly.add(key)
+        self._enqueue(kind, key, priority)
 
     def told(self) -> dict[tuple[str, str], int]:
         """Who was enqueued since the last call, and at which priority."""

@@ -87,6 +87,18 @@ class TestPriority:
         queue.add("a", -100)
         assert take_all(queue) == [Item("a", 1), Item("b", 1)]
 
+    def test_who_need_not_overtake_keeps_its_place_and_comes_in_any_case(
+        self, queue: Queue[str]
+    ) -> None:
+        queue.add("a", -100)
+        queue.add("b", -100)
+        queue.add("b", 0, overtake=False)
+        queue.add("c", -1, overtake=False)
+        assert take_all(queue) == [Item("c", -1), Item("a", -100), Item("b", -100)]
+        queue.add("a", 0, overtake=False)  # in process: it has no place
+        queue.done("a")
+        assert queue.try_get() == Item("a", 0)
+
     def test_of_adds_during_processing_the_highest_priority_counts(self, queue: Queue[str]) -> None:
         queue.add("a", 9)
         queue.try_get()

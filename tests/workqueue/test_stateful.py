@@ -28,8 +28,9 @@ class Model:
     closed: bool = False
     wakes: int = 0
 
-    def add(self, key: str, priority: int) -> None:
-        if self.closed:
+    def add(self, key: str, priority: int, *, overtake: bool = True) -> None:
+        wanted = key in self.readded or any(item.key == key for item in self.ready)
+        if self.closed or (wanted and not overtake):
             return
         for due, item in self.delayed:
             if item.key == key:
@@ -124,10 +125,10 @@ class QueueMachine(RuleBasedStateMachine):
             latest = self.clock.monotonic() + max(seconds, 0.0)
             self.owed[key] = min(latest, self.owed.get(key, latest))
 
-    @rule(key=KEYS, priority=PRIORITIES)
-    def add(self, key: str, priority: int) -> None:
-        self.queue.add(key, priority)
-        self.model.add(key, priority)
+    @rule(key=KEYS, priority=PRIORITIES, overtake=st.booleans())
+    def add(self, key: str, priority: int, overtake: bool) -> None:
+        self.queue.add(key, priority, overtake=overtake)
+        self.model.add(key, priority, overtake=overtake)
         self.owe(key, 0)
 
     @rule(key=KEYS, seconds=SECONDS, priority=PRIORITIES)
