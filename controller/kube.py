@@ -6,7 +6,7 @@ from controller.api import KINDS, Kind
 from controller.api.names import API_VERSION, FIELD_MANAGER
 from controller.harness.resource import Object, Resource
 from controller.watching.ownwrites import OwnWrites
-from informers import METADATA_ONE, PatchType, RestClient, UnexpectedAnswer
+from informers import PatchType, RestClient, UnexpectedAnswer
 
 GROUP_PATH = f"/apis/{API_VERSION}"
 
@@ -105,8 +105,8 @@ class Kube:
     def custom_resource_definition(self, kind: Kind) -> Object:
         """The metadata of the CRD of one of our kinds: its schema is a thousand lines."""
         path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{kind.crd_name}"
-        return self._rest.get(path, accept=METADATA_ONE)
+        return self._rest.get_metadata(path)
 
     def namespace(self, name: str) -> Object:
         """The metadata of one namespace."""
-        return self._rest.get(f"/api/v1/namespaces/{_segment(name)}", accept=METADATA_ONE)
+        return self._rest.get_metadata(f"/api/v1/namespaces/{_segment(name)}")

@@ -35,7 +35,7 @@ from informers.indexer import Indexer, IndexFunc
 from informers.informer import SharedInformer, by_namespace
 from informers.listener import Registration
 from informers.lister import Lister
-from informers.listwatch import METADATA_ONE, ListerWatcher, ListPage, ListWatch, WatchStream
+from informers.listwatch import ListerWatcher, ListPage, ListWatch, WatchStream
 from informers.metrics import InformerMetrics, RestMetrics
 from informers.objects import Object, key_of, object_key
 from informers.reflector import Reflector, ReflectorTarget
@@ -46,7 +46,6 @@ from informers.transport import BeforeSend, RawResponse, RawStream, Transport
 from informers.watchstream import WatchEvent
 
 __all__ = [
-    "METADATA_ONE",
     "AnswerTooLarge",
     "ApiClientTransport",
     "ApiFailure",

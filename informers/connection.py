@@ -12,6 +12,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from urllib3.connection import HTTPConnection, HTTPSConnection
@@ -19,6 +20,7 @@ from urllib3.exceptions import HTTPError
 
 from informers.errors import ConnectionFailed, DeadlineExceeded
 from informers.oddanswer import OddAnswer
+from informers.readiness import TO_READ, TO_SEND, never_wait, never_waits, when_ready
 from informers.transport import BeforeSend
 
 if TYPE_CHECKING:
@@ -43,9 +45,6 @@ SOCKET_OPTIONS: Final = (
 SAID: Final = 300
 """Characters of what a proxy says about a connection that it did not make."""
 
-NOT_NOW: Final = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
-"""What a socket that does not wait raises when it has taken nothing."""
-
 CALL_ERRORS: Final = (HTTPError, http.client.HTTPException, OSError, ValueError)
 """What urllib3, http.client, ssl and socket raise when a call fails."""
 
@@ -56,6 +55,14 @@ def cause_of(error: BaseException) -> BaseException:
         if isinstance(inner, Exception):
             return inner
     return error
+
+
+def left_until(ends: float, monotonic: Callable[[], float]) -> float:
+    """The seconds until then; TimeoutError if there are none."""
+    left = ends - monotonic()
+    if left <= 0:
+        raise TimeoutError("the time of the call is over")
+    return left
 
 
 def is_timeout(error: BaseException) -> bool:
@@ -74,32 +81,44 @@ class Reader(io.RawIOBase):
         self,
         raw: io.RawIOBase,
         sock: socket.socket,
-        patience: Callable[[], float],
+        ends: Callable[[], float],
         readers: "OpenReaders",
+        monotonic: Callable[[], float],
     ) -> None:
+        """`ends`: until when a read that begins now may wait."""
         super().__init__()
         self._raw = raw
         self._sock = sock
-        self._patience = patience
+        self._ends = ends
         self._readers = readers
+        self._monotonic = monotonic
         # Guards closing: between the check and the shutdown in abort() the descriptor must live.
         self._lock = threading.Lock()
         self.taken = 0  # bytes
+        self.filled = False  # the last read took all that it asked for: TLS may hold more
         readers.add(self)
 
     def idle_after(self, seconds: float) -> None:
         """From now on each read may take `seconds`; the call's deadline no longer counts."""
-        self._patience = lambda: seconds
+        never_wait(self._sock)
+        self._ends = lambda: self._monotonic() + seconds
 
     def readable(self) -> bool:
         """Asked by io.BufferedReader."""
         return True
 
     def readinto(self, buffer: "WriteableBuffer") -> int | None:
-        """Read what is there; TimeoutError when the patience is at its end."""
-        self._sock.settimeout(self._patience())
-        size = self._raw.readinto(buffer)
-        self.taken += size or 0
+        """Read what is there, waiting for it. TimeoutError if nothing comes in time."""
+        left = partial(left_until, self._ends(), self._monotonic)
+        read = partial(self._raw.readinto, buffer)
+        if never_waits(self._sock):
+            # Of an answer nothing can be there before it was waited for; what follows often is.
+            size = when_ready(self._sock, read, TO_READ, left, at_once=self.taken > 0)
+        else:
+            self._sock.settimeout(left())
+            size = read() or 0
+        self.taken += size
+        self.filled = size == memoryview(buffer).nbytes
         return size
 
     def tell(self) -> int:
@@ -213,15 +232,10 @@ class TimedConnection(HTTPConnection):
         Nothing in between may wait, be it for the interpreter: a process that is stopped there
         sends when it goes on. A socket with a timeout would wait for room first.
         """
-        sent = 0
-        if isinstance(self.sock, socket.socket):  # urllib3's TLS inside TLS cannot do half of it
-            self.sock.settimeout(0)
+        never_wait(self.sock)
         if before_send is not None:
             before_send(self._left())
-        with contextlib.suppress(*NOT_NOW):
-            sent = self.sock.send(request)
-        if sent < len(request):
-            self.send(memoryview(request)[sent:])
+        self.send(request)
 
     def send(self, data: object) -> None:
         """Send all of `data` before the deadline, also to a peer that takes little at a time."""
@@ -230,14 +244,21 @@ class TimedConnection(HTTPConnection):
             self.connect()
         rest = memoryview(data)
         while rest:
-            self.sock.settimeout(self._left())
-            rest = rest[self.sock.send(rest) :]
+            rest = rest[self._sent(rest) :]
+
+    def _sent(self, data: memoryview) -> int:
+        """How much of it the socket took, waiting for room."""
+        send = partial(self.sock.send, data)
+        if never_waits(self.sock):
+            return when_ready(self.sock, send, TO_SEND, self._left, at_once=True)
+        self.sock.settimeout(self._left())
+        return send()
 
     def answer(self) -> io.BufferedReader:
         """The bytes of the answer that begins now, read through a Reader."""
-        deadline = self._deadline
+        ends = self._ends()
         raw = self.sock.makefile("rb", buffering=0)
-        self.reader = Reader(raw, self.sock, lambda: self._until(deadline), self._readers)
+        self.reader = Reader(raw, self.sock, lambda: ends, self._readers, self._monotonic)
         return io.BufferedReader(self.reader, BUFFER_BYTES)
 
     def response_class(  # type: ignore[override]  # http.client calls it as a factory
@@ -258,20 +279,17 @@ class TimedConnection(HTTPConnection):
         What is still in the socket itself urllib3 sees before it uses a connection again.
         """
         assert self.reader is not None
-        if self.reader.taken > size or _holds_back(self.sock):
+        if self.reader.taken > size or (self.reader.filled and _holds_back(self.sock)):
             self.close()
 
     def _new_conn(self) -> socket.socket:
         return _dial(self._dns_host.strip("[]"), self.port, self._left, self.socket_options or ())
 
     def _left(self) -> float:
-        return self._until(self._deadline)
+        return left_until(self._ends(), self._monotonic)
 
-    def _until(self, deadline: float | None) -> float:
-        left = 3600.0 if deadline is None else deadline - self._monotonic()
-        if left <= 0:
-            raise TimeoutError("the time of the call is over")
-        return left
+    def _ends(self) -> float:
+        return self._monotonic() + 3600.0 if self._deadline is None else self._deadline
 
 
 class TimedTLSConnection(TimedConnection, HTTPSConnection):

@@ -4,13 +4,8 @@ from typing import Final, NamedTuple, Protocol
 
 from informers.errors import UnexpectedAnswer
 from informers.objects import Object
-from informers.rest import JSON, RestClient
+from informers.rest import JSON, METADATA_LIST, METADATA_ONE, RestClient
 from informers.watchstream import RestWatchStream, WatchEvent
-
-# A list and a single object need different values. The wrong one gives 406 for a list, but for a
-# watch 200 and never an event.
-METADATA_LIST: Final = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
-METADATA_ONE: Final = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 
 LIST_SECONDS: Final = 65.0
 """The server itself gives a request up after 60."""

@@ -16,6 +16,11 @@ from informers.transport import BeforeSend, Query, RawResponse, RawStream, Trans
 
 JSON: Final = "application/json"
 
+# A list and a single object need different values. The wrong one gives 406 for a list, but for a
+# watch 200 and never an event.
+METADATA_LIST: Final = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+METADATA_ONE: Final = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+
 ERROR_BODY_BYTES: Final = 64 * 1024
 """What is read of the body of a refused watch."""
 
@@ -74,6 +79,10 @@ class RestClient:
         """One object, or a list."""
         headers = {"Accept": accept}
         return self._call("GET", path, query=query, headers=headers, body=None, timeout=timeout)
+
+    def get_metadata(self, path: str) -> Object:
+        """One object without spec and status, whatever its size."""
+        return self.get(path, accept=METADATA_ONE)
 
     def post(
         self, path: str, body: Object, *, query: Query = (), timeout: float | None = None

@@ -1,9 +1,12 @@
 """Kept-alive connections of urllib3 with a deadline for the whole call."""
 
 import io
+import math
+import select
 import socket
 import ssl
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +18,13 @@ from lldap.clock import Clock, Deadline
 from lldap.errors import ConnectionFailed
 
 if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer, WriteableBuffer
+    from _typeshed import WriteableBuffer
 
 BeforeSend = Callable[[float], None]
 """Told how many seconds a call may still take, when all that is left to do is to send it."""
+
+BUFFER_BYTES = 32 * 1024
+"""Read at once: a record of TLS has 16 KB at most."""
 
 IDLE_SECONDS = 3.0
 """lldap closes what was idle for 5 s: whether a write that meets that is done, nobody knows."""
@@ -28,45 +34,52 @@ class TimedSocket(socket.socket):
     """A socket whose every operation has only what is left of the call's deadline. One thread.
 
     A plain socket's timeout starts anew with each byte: a server that drips would hold a worker
-    for as long as it likes.
+    for as long as it likes. And it has to be set anew before each operation; that and finding out
+    that there is nothing yet are moments in which a thread gives up the interpreter. So once it is
+    connected it never waits by itself.
     """
 
     deadline: Deadline | None = None
     received = 0  # bytes of the answer that is being read
-
-    def _arm(self) -> None:
-        if self.deadline is None:
-            return
-        left = self.deadline.left()
-        if left <= 0:
-            raise TimeoutError
-        self.settimeout(left)
+    filled = False  # the last read took all that it asked for: TLS may hold more
 
     def recv_into(
         self, buffer: "WriteableBuffer", nbytes: int | None = None, flags: int = 0
     ) -> int:
-        """Receive within what is left."""
-        self._arm()
-        size = super().recv_into(buffer, nbytes or memoryview(buffer).nbytes, flags)
+        """Receive within what is left. Of an answer nothing can be there before a wait."""
+        asked = nbytes or memoryview(buffer).nbytes
+        if not self.received:
+            self._wait(select.POLLIN)
+        size = self._when_ready(partial(super().recv_into, buffer, asked, flags), select.POLLIN)
         self.received += size
+        self.filled = size == asked
         return size
 
-    def send(self, data: "ReadableBuffer", flags: int = 0) -> int:
-        """Send within what is left; with TLS, sendall comes here for each piece."""
-        self._arm()
-        return super().send(data, flags)
+    def send_all(self, data: bytes) -> None:
+        """Send all within what is left: at once what there is room for."""
+        rest = memoryview(data)
+        while rest:
+            rest = rest[self._when_ready(partial(super().send, rest), select.POLLOUT) :]
 
-    def send_at_once(self, data: bytes) -> int:
-        """Send what there is room for, maybe nothing; the timeout must be 0."""
-        try:
-            return super().send(data)
-        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
-            return 0
+    def _when_ready(self, work: Callable[[], int], event: int) -> int:
+        while True:
+            try:
+                return work()
+            except ssl.SSLWantReadError:  # TLS may have to read to send
+                event = select.POLLIN
+            except ssl.SSLWantWriteError:
+                event = select.POLLOUT
+            except BlockingIOError:
+                pass
+            self._wait(event)
 
-    def sendall(self, data: "ReadableBuffer", flags: int = 0) -> None:
-        """Send all within what is left: the timeout of a plain socket's sendall is the whole's."""
-        self._arm()
-        super().sendall(data, flags)
+    def _wait(self, event: int) -> None:
+        assert self.deadline is not None
+        left = self.deadline.left()
+        poll = select.poll()
+        poll.register(self, event)
+        if left <= 0 or not poll.poll(math.ceil(left * 1000)):
+            raise TimeoutError
 
     def pending(self) -> int:
         """Bytes that TLS has taken from the network and that were not received."""
@@ -125,6 +138,7 @@ class TimedConnection(HTTPConnection):
         if failure is not None:  # out of the handler: the cause must not travel along
             raise ConnectionFailed(f"no connection to {self.host}:{self.port}: {failure}")
         assert self.sock is not None
+        self.sock.settimeout(0)
         self.sock.deadline = self._deadline
 
     def begin(self, request: bytes, before_send: BeforeSend | None) -> None:
@@ -136,18 +150,16 @@ class TimedConnection(HTTPConnection):
         sock, deadline = self.sock, self._deadline
         assert sock is not None
         assert deadline is not None
-        sock.settimeout(0)
         if before_send is not None:
             before_send(max(deadline.left(), 0.0))
-        sent = sock.send_at_once(request)
-        if sent < len(request):
-            sock.sendall(memoryview(request)[sent:])
+        sock.send_all(request)
 
     def answer(self) -> io.BufferedReader:
         """The bytes of the answer that begins now."""
         assert self.sock is not None
         self.sock.received = 0
-        return self.sock.makefile("rb")
+        raw = self.sock.makefile("rb", buffering=0)
+        return io.BufferedReader(raw, BUFFER_BYTES)
 
     def end_at(self, size: int) -> None:
         """The answer ends after `size` bytes: whose answer more would be, nobody knows.
@@ -155,7 +167,7 @@ class TimedConnection(HTTPConnection):
         What is still in the network's buffers the pool sees before it uses a connection again.
         """
         assert self.sock is not None
-        if self.sock.received > size or self.sock.pending():
+        if self.sock.received > size or (self.sock.filled and self.sock.pending()):
             self.close()
 
     def _new_conn(self) -> socket.socket:

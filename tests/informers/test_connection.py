@@ -2,6 +2,7 @@
 
 import io
 import socket
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -20,7 +21,8 @@ def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
 def reader_of(sock: socket.socket, readers: OpenReaders) -> Reader:
     raw = sock.makefile("rb", buffering=0)
     assert isinstance(raw, io.RawIOBase)
-    return Reader(raw, sock, lambda: 5.0, readers)
+    sock.settimeout(0)
+    return Reader(raw, sock, lambda: time.monotonic() + 5.0, readers, time.monotonic)
 
 
 def test_an_answer_that_begins_after_all_was_aborted_is_aborted_too(
