@@ -113,7 +113,7 @@ class Instance:
 
     def group_target(self, group: Group) -> Target:
         """The group as far as ownership goes."""
-        rights = "has members" if group.members else ""
+        rights = "has members" if self.mirror.has_members(group.id) else ""
         words = f"group {bounded(group.display_name, SHOWN_NAME_BYTES)}"
         return Target(words, group.uuid, group.attributes, rights)
 

@@ -11,7 +11,6 @@ import json
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from lldap.models import (
@@ -20,6 +19,7 @@ from lldap.models import (
     CompactAttributes,
     Directory,
     Group,
+    GroupWithMembers,
     Schema,
     User,
     short,
@@ -54,7 +54,7 @@ def directory(data: Mapping[str, Any], lists: Iterable[str]) -> Directory:
             users.append(user)
             for (group_id,) in _tuples(group_ids):
                 members[_number(group_id)].append(user.id)
-    groups = [replace(group, members=frozenset(members[group.id])) for group in data["groups"]]
+    groups = [group.with_members(members[group.id]) for group in data["groups"]]
     return Directory(users, groups, schema(data["schema"]))
 
 
@@ -144,8 +144,8 @@ class _Reader:
         attributes = self._attributes(values[4], {})
         return Group(_number(values[0]), display_name, uuid, _date(values[3]), attributes)
 
-    def group_with_members(self, values: list[Any]) -> Group:
-        return replace(self.group(values), members=frozenset(ids(values[5])))
+    def group_with_members(self, values: list[Any]) -> GroupWithMembers:
+        return self.group(values).with_members(ids(values[5]))
 
     def attribute_schema(self, values: list[Any]) -> AttributeSchema:
         name, attribute_type, *flags = values

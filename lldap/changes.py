@@ -52,7 +52,7 @@ class Changes:
             if group is None:
                 fresh.drop_group(group_id)
             else:
-                fresh.put_group(group)
+                fresh.put_group(group.with_members(shown.members[group_id]))
         for (user_id, group_id), there in self.edges.items():
             _set_edge(fresh, user_id, group_id, there=there)
 

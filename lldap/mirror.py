@@ -9,7 +9,7 @@ from typing import Protocol
 from lldap.changes import Changes
 from lldap.clock import Clock
 from lldap.errors import NotAdmin
-from lldap.models import AttributeSchema, Directory, Group, Schema, Target, User
+from lldap.models import AttributeSchema, Directory, Group, GroupWithMembers, Schema, Target, User
 from lldap.names import LLDAP_ADMIN, attribute_key, email_key, group_key, user_key
 from lldap.picture import Index, Picture
 
@@ -219,6 +219,11 @@ class Mirror:
         with self._lock:
             return self._picture.has_edge(key, group_id)
 
+    def has_members(self, group_id: int) -> bool:
+        """Whether anybody is in the group."""
+        with self._lock:
+            return bool(self._picture.members.get(group_id))
+
     def attribute(self, target: Target, name: str) -> AttributeSchema | None:
         """The attribute of that name."""
         key = attribute_key(name)
@@ -271,7 +276,7 @@ class Mirror:
         for group_id in shown - wanted:
             self.remove_edge(user_id, group_id)
 
-    def put_group(self, group: Group) -> None:
+    def put_group(self, group: GroupWithMembers) -> None:
         """The group is as given, its members too."""
         with self._lock:
             self._picture.put_group(group)

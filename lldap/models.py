@@ -2,7 +2,7 @@
 
 import enum
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 LARGE_VALUE = 512
@@ -134,19 +134,36 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group; `members` are user ids."""
+    """A group."""
 
     id: int
     display_name: str
     uuid: str
     creation_date: str
     attributes: Attributes = field(default_factory=dict)
-    members: frozenset[str] = frozenset()
 
     @property
     def modified_date(self) -> str | None:
         """When it was last changed."""
         return single(self.attributes, "modified_date")
+
+    def with_members(self, members: Iterable[str]) -> "GroupWithMembers":
+        """The same with the ids of its members."""
+        return GroupWithMembers(
+            self.id,
+            self.display_name,
+            self.uuid,
+            self.creation_date,
+            self.attributes,
+            frozenset(members),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class GroupWithMembers(Group):
+    """A group and its `members`, which are user ids."""
+
+    members: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,5 +196,5 @@ class Directory:
     """All that lldap has, from one read. Values longer than LARGE_VALUE are digests."""
 
     users: Sequence[User]
-    groups: Sequence[Group]
+    groups: Sequence[GroupWithMembers]
     schema: Schema

@@ -7,7 +7,7 @@ from lldap import answers, documents
 from lldap.classify import Asked
 from lldap.errors import BadAnswer
 from lldap.graphql import Document, Request
-from lldap.models import AttributeSchema, Directory, Group, Schema, Target, User
+from lldap.models import AttributeSchema, Directory, Group, GroupWithMembers, Schema, Target, User
 from lldap.names import attribute_key, group_key, user_key
 from lldap.session import Session
 
@@ -112,11 +112,11 @@ class Client:
         """Ids and names of the groups that the operator's own account is in."""
         return self.user_groups(self._session.login().username)
 
-    def group(self, group_id: int) -> Group:
+    def group(self, group_id: int) -> GroupWithMembers:
         """One group and its members; NotFound if there is none of that id."""
         asked = Asked("group", group=group_id)
         group = self._query(documents.GROUP, {"groupId": group_id}, asked)
-        if not isinstance(group, Group) or group.id != group_id:
+        if not isinstance(group, GroupWithMembers) or group.id != group_id:
             raise BadAnswer("group: the answer is not that group")
         return group
 

@@ -10,6 +10,7 @@ from lldap.models import (
     AttributeSchema,
     Directory,
     Group,
+    GroupWithMembers,
     Schema,
     Target,
     User,
@@ -28,8 +29,9 @@ _NO_IDS: tuple[int, ...] = ()
 class Picture:
     """A directory that can be changed. The caller holds the lock of whoever owns it.
 
-    An edge is kept in its group's `members`, whether the user is known or not; an edge of a group
-    that is not known is not kept.
+    An edge is kept in the `members` of its group, whether the user is known or not; an edge of a
+    group that is not known is not kept. They are no part of the group: it is given out, and each
+    new edge would copy those that there are.
     """
 
     def __init__(self, index: Index, schema: Schema | None = None) -> None:
@@ -37,6 +39,7 @@ class Picture:
         self._index = index
         self.users: dict[str, User] = {}
         self.groups: dict[int, Group] = {}
+        self.members: dict[int, set[str]] = {}  # of each of the groups
         self.schemas = {target: dict(schema.of(target)) for target in Target}
         self.group_ids_by_name: dict[str, int] = {}
         self.user_ids_by_email: dict[str, str] = {}
@@ -52,7 +55,8 @@ class Picture:
             picture._show_user(user)
         edges: dict[str, list[int]] = defaultdict(list)
         for group in directory.groups:
-            picture._show_group(group)
+            picture._show_group(group, group.attributes)
+            picture.members[group.id] = set(group.members)
             for user_id in group.members:
                 edges[user_id].append(group.id)
         picture.group_ids_by_user = {user_id: tuple(ids) for user_id, ids in edges.items()}
@@ -68,11 +72,11 @@ class Picture:
             self.remove_edge(user_id, group_id)
         self._forget_user(user_id)
 
-    def put_group(self, group: Group) -> None:
+    def put_group(self, group: GroupWithMembers) -> None:
         """Show `group` with just its members."""
-        before = self.groups.get(group.id)
-        old = frozenset() if before is None else before.members
-        self._show_group(replace(group, attributes=digested(group.attributes)))
+        old = self.members.get(group.id, set())
+        self._show_group(group, digested(group.attributes))
+        self.members[group.id] = set(group.members)
         for user_id in group.members - old:
             self._add_group_id(user_id, group.id)
         for user_id in old - group.members:
@@ -80,27 +84,26 @@ class Picture:
 
     def drop_group(self, group_id: int) -> None:
         """Show no such group and no edge of it."""
-        group = self._forget_group(group_id)
-        for user_id in () if group is None else group.members:
+        self._forget_group(group_id)
+        for user_id in self.members.pop(group_id, ()):
             self._remove_group_id(user_id, group_id)
 
     def has_edge(self, user_id: str, group_id: int) -> bool:
         """Whether the user is shown as a member."""
-        group = self.groups.get(group_id)
-        return group is not None and user_id in group.members
+        return user_id in self.members.get(group_id, ())
 
     def add_edge(self, user_id: str, group_id: int) -> None:
-        """Show the user as a member. The members are copied: 1 ms if there are 50,000."""
-        group = self.groups.get(group_id)
-        if group is not None and user_id not in group.members:
-            self.groups[group_id] = replace(group, members=group.members | {user_id})
+        """Show the user as a member."""
+        members = self.members.get(group_id)
+        if members is not None and user_id not in members:
+            members.add(user_id)
             self._add_group_id(user_id, group_id)
 
     def remove_edge(self, user_id: str, group_id: int) -> None:
         """Show the user as no member."""
-        group = self.groups.get(group_id)
-        if group is not None and user_id in group.members:
-            self.groups[group_id] = replace(group, members=group.members - {user_id})
+        members = self.members.get(group_id)
+        if members is not None and user_id in members:
+            members.remove(user_id)
             self._remove_group_id(user_id, group_id)
 
     def put_attribute(self, target: Target, attribute: AttributeSchema) -> None:
@@ -118,7 +121,7 @@ class Picture:
                 self._show_user(replace(user, attributes=without(user.attributes, name)))
         else:
             for group in [group for group in self.groups.values() if name in group.attributes]:
-                self._show_group(replace(group, attributes=without(group.attributes, name)))
+                self._show_group(group, without(group.attributes, name))
 
     def _show_user(self, user: User) -> None:
         self._forget_user(user.id)
@@ -126,7 +129,8 @@ class Picture:
         self.user_ids_by_email[email_key(user.email)] = user.id
         _add(self.user_ids_by_index, self._index(user.attributes), user.id)
 
-    def _show_group(self, group: Group) -> None:
+    def _show_group(self, group: Group, attributes: Attributes) -> None:
+        group = Group(group.id, group.display_name, group.uuid, group.creation_date, attributes)
         self._forget_group(group.id)
         self.groups[group.id] = group
         self.group_ids_by_name[group_key(group.display_name)] = group.id
@@ -141,15 +145,14 @@ class Picture:
             del self.user_ids_by_email[key]
         _remove(self.user_ids_by_index, self._index(user.attributes), user_id)
 
-    def _forget_group(self, group_id: int) -> Group | None:
+    def _forget_group(self, group_id: int) -> None:
         group = self.groups.pop(group_id, None)
         if group is None:
-            return None
+            return
         key = group_key(group.display_name)
         if self.group_ids_by_name.get(key) == group_id:  # it may be another's by now
             del self.group_ids_by_name[key]
         _remove(self.group_ids_by_index, self._index(group.attributes), group_id)
-        return group
 
     def _add_group_id(self, user_id: str, group_id: int) -> None:
         ids = self.group_ids_by_user.get(user_id, _NO_IDS)

@@ -7,7 +7,15 @@ from controller.api import GROUP_BUILT_IN, MARK_ATTRIBUTE, USER_BUILT_IN
 from controller.migrate.drafts import Content, GroupDraft, Password, UserDraft, privileged
 from controller.migrate.report import Report, group_words, user_words
 from controller.migrate.text import quoted
-from lldap import Attributes, AttributeSchema, Directory, Group, InvalidValue, Target, User
+from lldap import (
+    Attributes,
+    AttributeSchema,
+    Directory,
+    GroupWithMembers,
+    InvalidValue,
+    Target,
+    User,
+)
 from lldap.names import BUILT_IN_GROUPS, group_key, user_key
 from lldap.values import parse
 
@@ -76,7 +84,7 @@ class _Drafts:
             else:
                 yield user.id, self._user(user)
 
-    def _group(self, group: Group) -> GroupDraft:
+    def _group(self, group: GroupWithMembers) -> GroupDraft:
         words = group_words(group.display_name)
         attributes = self._attributes(Target.GROUP, group.attributes, words)
         return GroupDraft(name=group.display_name, attributes=attributes)

@@ -6,11 +6,11 @@ from typing import TypeVar
 
 from controller.migrate.progress import Progress
 from controller.migrate.report import Report, group_words, user_words
-from lldap import Attributes, Client, Directory, Group, NotAdmin, NotFound, User
+from lldap import Attributes, Client, Directory, GroupWithMembers, NotAdmin, NotFound, User
 from lldap.models import Digest
 from lldap.names import LLDAP_ADMIN, user_key
 
-_Model = TypeVar("_Model", User, Group)
+_Model = TypeVar("_Model", User, GroupWithMembers)
 
 
 def read_whole(client: Client, own_user: str, report: Report, progress: Progress) -> Directory:

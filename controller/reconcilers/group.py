@@ -155,7 +155,7 @@ class GroupReconciler(GroupDeletion):
         except LldapError as error:
             group = self._created_all_the_same(this, error)
         else:
-            self._instance.mirror.put_group(group)
+            self._instance.mirror.put_group(group.with_members(()))
         this.created = True
         this.resource.status["managed"] = sorted(this.declared)
         self._instance.events.normal(

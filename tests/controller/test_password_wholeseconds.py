@@ -3,7 +3,7 @@
 import pytest
 
 from controller.reconcilers.wholeseconds import KEPT, SECOND, WholeSeconds
-from lldap import Directory, Group, Mirror, Schema
+from lldap import Directory, GroupWithMembers, Mirror, Schema
 from tests.support.clock import FakeClock
 
 DATE, LATER = "2030-01-01T00:00:05+00:00", "2030-01-01T00:00:06+00:00"
@@ -15,7 +15,7 @@ class Source:
 
     def read_directory(self, known: object = ()) -> Directory:
         del known
-        admin = Group(1, "lldap_admin", "u", self._date, members=frozenset({"admin"}))
+        admin = GroupWithMembers(1, "lldap_admin", "u", self._date, members=frozenset({"admin"}))
         return Directory([], [admin], Schema())
 
 

@@ -8,6 +8,7 @@ from lldap import (
     AttributeType,
     Directory,
     Group,
+    GroupWithMembers,
     Mirror,
     Schema,
     User,
@@ -15,7 +16,7 @@ from lldap import (
 from lldap.models import single
 from tests.support.clock import FakeClock
 
-ADMINS = Group(1, "lldap_admin", "server-uuid", "", {}, frozenset({"admin"}))
+ADMINS = GroupWithMembers(1, "lldap_admin", "server-uuid", "", {}, frozenset({"admin"}))
 MAIL = AttributeSchema("mail", AttributeType.STRING)
 PHONE = AttributeSchema("phone", AttributeType.STRING)
 
@@ -25,17 +26,17 @@ def user(name: str, **attributes: str) -> User:
     return User(name, f"{name}@b.c", "", "", "", f"uuid-{name}", "", values)
 
 
-def group(number: int, *members: str, name: str = "", **attributes: str) -> Group:
+def group(number: int, *members: str, name: str = "", **attributes: str) -> GroupWithMembers:
     values = {key: (value,) for key, value in attributes.items()}
-    return Group(number, name or f"group-{number}", "", "", values, frozenset(members))
+    return GroupWithMembers(number, name or f"group-{number}", "", "", values, frozenset(members))
 
 
 class Source:
     """A lldap that shows what a test says; `during` is done while it is read."""
 
-    def __init__(self, *things: User | Group, schema: Schema | None = None) -> None:
+    def __init__(self, *things: User | GroupWithMembers, schema: Schema | None = None) -> None:
         self.users = [thing for thing in things if isinstance(thing, User)]
-        self.groups = [ADMINS, *(thing for thing in things if isinstance(thing, Group))]
+        self.groups = [ADMINS, *(thing for thing in things if isinstance(thing, GroupWithMembers))]
         self.schema = schema or Schema({"mail": MAIL}, {})
         self.known: list[list[str]] = []
         self.during: Callable[[], object] = lambda: None
@@ -45,6 +46,11 @@ class Source:
         read = Directory(list(self.users), list(self.groups), self.schema)
         self.during()
         return read
+
+
+def alone(group: GroupWithMembers) -> Group:
+    """As a mirror shows it."""
+    return Group(group.id, group.display_name, group.uuid, group.creation_date, group.attributes)
 
 
 def mark(attributes: Attributes) -> str | None:

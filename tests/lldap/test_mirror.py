@@ -13,7 +13,7 @@ from lldap import (
 )
 from lldap.mirror import SLOW_READ_SECONDS
 from lldap.models import Digest
-from tests.lldap.mirror_bed import ADMINS, MAIL, PHONE, Source, group, mark, mirror_of, user
+from tests.lldap.mirror_bed import ADMINS, MAIL, PHONE, Source, alone, group, mark, mirror_of, user
 from tests.support.clock import FakeClock
 
 # Lookups
@@ -24,8 +24,8 @@ def test_what_was_read_is_found_in_any_letter_case() -> None:
     devs = group(7, "bob", "al", name="Devs Ä")
     mirror = mirror_of(Source(bob, devs))
     assert mirror.user("BOB") == bob
-    assert mirror.group(7) == devs
-    assert mirror.group_by_name("devs ä") == devs
+    assert mirror.group(7) == alone(devs)
+    assert mirror.group_by_name("devs ä") == alone(devs)
     assert mirror.email_owner("Bob@B.C") == "bob"
     assert mirror.groups_of("Bob") == {7}
     assert mirror.member("BOB", 7)
@@ -33,7 +33,7 @@ def test_what_was_read_is_found_in_any_letter_case() -> None:
     assert mirror.attribute(Target.USER, "MAIL") == MAIL
     assert mirror.schema() == Schema({"mail": MAIL}, {})
     assert mirror.users() == (bob,)
-    assert mirror.groups() == (ADMINS, devs)
+    assert mirror.groups() == (alone(ADMINS), alone(devs))
 
 
 def test_what_is_not_there_is_not_found() -> None:
@@ -54,7 +54,7 @@ def test_the_index_finds_accounts_and_groups_by_its_value() -> None:
     devs = group(7, mark="g")
     mirror = mirror_of(Source(bob, al, user("eve"), devs))
     assert mirror.users_by_index("m") == (bob, al)
-    assert mirror.groups_by_index("g") == (devs,)
+    assert mirror.groups_by_index("g") == (alone(devs),)
     moved = user("bob", mark="other")
     mirror.put_user(moved)
     assert mirror.users_by_index("m") == (al,)
@@ -138,14 +138,14 @@ def test_a_user_is_put_and_dropped_with_its_edges() -> None:
     assert mirror.user("bob") is None
     assert mirror.email_owner("new@b.c") is None
     assert mirror.groups_of("bob") == frozenset()
-    assert mirror.group(7) == group(7)
+    assert not mirror.has_members(7)
 
 
 def test_a_group_is_put_renamed_and_dropped_with_its_edges() -> None:
     mirror = mirror_of(Source(user("bob"), group(7, "bob", name="Devs")))
     mirror.put_group(group(7, "al", name="Ops"))
     assert mirror.group_by_name("devs") is None
-    assert mirror.group_by_name("ops") == group(7, "al", name="Ops")
+    assert mirror.group_by_name("ops") == alone(group(7, "al", name="Ops"))
     assert mirror.groups_of("bob") == frozenset()
     assert mirror.groups_of("al") == {7}
     mirror.drop_group(7)
@@ -159,12 +159,23 @@ def test_edges_are_added_and_removed() -> None:
     mirror.add_edge("Bob", 7)
     mirror.add_edge("bob", 7)
     assert mirror.groups_of("bob") == {7, 8}
-    assert mirror.group(7) == group(7, "bob")
+    assert mirror.member("bob", 7)
+    assert mirror.has_members(7)
     mirror.remove_edge("bob", 8)
     mirror.remove_edge("bob", 8)
     assert mirror.groups_of("bob") == {7}
+    assert not mirror.has_members(8)
     mirror.add_edge("bob", 99)
     assert not mirror.member("bob", 99)
+
+
+def test_a_new_member_copies_none_of_those_that_are_there() -> None:
+    mirror = mirror_of(Source(user("bob"), group(7, "al")))
+    members = mirror._picture.members[7]
+    mirror.add_edge("bob", 7)
+    mirror.remove_edge("al", 7)
+    assert mirror._picture.members[7] is members
+    assert members == {"bob"}
 
 
 def test_an_email_that_another_has_by_now_stays_the_others() -> None:
@@ -178,7 +189,7 @@ def test_a_name_that_another_group_has_by_now_stays_the_others() -> None:
     mirror = mirror_of(Source(group(7, name="devs"), group(8)))
     mirror.put_group(group(8, name="Devs"))
     mirror.put_group(group(7, name="ops"))
-    assert mirror.group_by_name("devs") == group(8, name="Devs")
+    assert mirror.group_by_name("devs") == alone(group(8, name="Devs"))
 
 
 def test_attributes_are_put_by_their_key_and_dropped_with_all_values() -> None:
@@ -189,9 +200,9 @@ def test_attributes_are_put_by_their_key_and_dropped_with_all_values() -> None:
     assert mirror.attribute(Target.USER, "phone") is None
     assert mirror.user("bob") == user("bob", mark="m")
     assert mirror.users_by_index("m") == (user("bob", mark="m"),)
-    assert mirror.group(7) == group(7, phone="2")
+    assert mirror.group(7) == alone(group(7, phone="2"))
     mirror.drop_attribute(Target.GROUP, "phone")
-    assert mirror.group(7) == group(7)
+    assert mirror.group(7) == alone(group(7))
 
 
 def test_the_groups_of_a_user_are_set_as_they_were_read() -> None:

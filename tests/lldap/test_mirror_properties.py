@@ -15,19 +15,20 @@ from lldap import (
     AttributeSchema,
     AttributeType,
     Directory,
-    Group,
+    GroupWithMembers,
     Mirror,
     Schema,
     Target,
     User,
 )
 from lldap.models import single
+from tests.lldap.mirror_bed import alone
 from tests.support.clock import FakeClock
 
 USERS = ("al", "bo")
 GROUPS = (7, 8)
 NOTE = AttributeSchema("note", AttributeType.STRING)
-ADMINS = Group(1, "lldap_admin", "server", "", {}, frozenset({"admin"}))
+ADMINS = GroupWithMembers(1, "lldap_admin", "server", "", {}, frozenset({"admin"}))
 
 
 class Lldap:
@@ -35,7 +36,7 @@ class Lldap:
 
     def __init__(self) -> None:
         self.users: dict[str, User] = {}
-        self.groups: dict[int, Group] = {}
+        self.groups: dict[int, GroupWithMembers] = {}
         self.has_note = True
         self.version = 0
 
@@ -57,7 +58,7 @@ class Lldap:
         self.version += 1
         before = self.groups.get(number)
         members = before.members if before else frozenset()
-        self.groups[number] = Group(number, f"group {self.version}", "", "", {}, members)
+        self.groups[number] = GroupWithMembers(number, f"group {self.version}", "", "", {}, members)
 
     def drop_group(self, number: int) -> None:
         self.groups.pop(number, None)
@@ -117,7 +118,7 @@ class Interleavings(RuleBasedStateMachine):
         self.lldap = Lldap()
         self.mirror = Mirror("admin", lambda found: single(found, "note"), clock=FakeClock())
         self.own_users: dict[str, User | None] = {}
-        self.own_groups: dict[int, Group | None] = {}
+        self.own_groups: dict[int, GroupWithMembers | None] = {}
         self.own_edges: dict[tuple[str, int], bool] = {}
         self.shown_by_later_read: dict[str, str] = {}
         self.script: tuple[list[Step], list[Step], list[Step]] = ([], [], [])
@@ -250,7 +251,13 @@ class Interleavings(RuleBasedStateMachine):
         self.mirror.refresh(self)
         lldap, mirror = self.lldap, self.mirror
         assert {user.id: user for user in mirror.users()} == lldap.users
-        assert {group.id: group for group in mirror.groups()} == {**lldap.groups, 1: ADMINS}
+        groups = {**lldap.groups, 1: ADMINS}
+        assert {group.id: group for group in mirror.groups()} == {
+            number: alone(group) for number, group in groups.items()
+        }
+        for number, group in groups.items():
+            assert {n for n in (*USERS, "admin") if mirror.member(n, number)} == group.members
+            assert mirror.has_members(number) == bool(group.members)
         assert mirror.schema() == lldap.schema()
 
     # What the indexes say is what the users and groups say
@@ -267,9 +274,9 @@ class Interleavings(RuleBasedStateMachine):
         for group in mirror.groups():
             assert mirror.group_by_name(group.display_name) is not None
         for name in USERS:
-            member_of = {group.id for group in mirror.groups() if name in group.members}
+            shown = [group.id for group in mirror.groups()]
+            member_of = {number for number in shown if mirror.member(name, number)}
             assert mirror.groups_of(name) == member_of
-            assert {number for number in GROUPS if mirror.member(name, number)} == member_of
         assert mirror._reads == []
 
 

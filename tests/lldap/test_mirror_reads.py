@@ -3,14 +3,14 @@
 import pytest
 
 from lldap import (
-    Group,
+    GroupWithMembers,
     Mirror,
     NotAdmin,
     Schema,
     Target,
     Unavailable,
 )
-from tests.lldap.mirror_bed import PHONE, Source, group, mark, mirror_of, user
+from tests.lldap.mirror_bed import PHONE, Source, alone, group, mark, mirror_of, user
 from tests.support.clock import FakeClock
 
 # Reads that do not count
@@ -20,12 +20,14 @@ from tests.support.clock import FakeClock
     "groups",
     [
         [],
-        [Group(1, "lldap_admin", "", "")],
-        [Group(1, "lldap_admin", "", "", {}, frozenset({"al"}))],
-        [Group(1, "renamed", "", "", {}, frozenset({"admin"}))],
+        [GroupWithMembers(1, "lldap_admin", "", "")],
+        [GroupWithMembers(1, "lldap_admin", "", "", {}, frozenset({"al"}))],
+        [GroupWithMembers(1, "renamed", "", "", {}, frozenset({"admin"}))],
     ],
 )
-def test_a_read_that_does_not_show_us_as_admin_is_thrown_away_whole(groups: list[Group]) -> None:
+def test_a_read_that_does_not_show_us_as_admin_is_thrown_away_whole(
+    groups: list[GroupWithMembers],
+) -> None:
     source = Source(user("bob"))
     mirror = mirror_of(source)
     source.groups, source.users = groups, []
@@ -37,7 +39,7 @@ def test_a_read_that_does_not_show_us_as_admin_is_thrown_away_whole(groups: list
 
 def test_the_group_of_admins_is_found_by_name_in_any_letter_case_and_with_any_id() -> None:
     source = Source()
-    source.groups = [Group(9, "LLDAP_Admin", "other", "", {}, frozenset({"admin"}))]
+    source.groups = [GroupWithMembers(9, "LLDAP_Admin", "other", "", {}, frozenset({"admin"}))]
     assert mirror_of(source).server_uuid == "other"
 
 
@@ -73,8 +75,9 @@ def test_what_is_changed_while_lldap_is_read_is_kept_and_named() -> None:
     refreshed = mirror.refresh(source)
     assert mirror.user("bob") == user("bob", mark="new")
     assert mirror.user("al") is None
-    assert mirror.group(7) == group(7)
-    assert mirror.group(8) == group(8, name="new")
+    assert mirror.group(7) is not None
+    assert not mirror.has_members(7)
+    assert mirror.group(8) == alone(group(8, name="new"))
     assert mirror.member("eve", 1)
     assert mirror.attribute(Target.USER, "phone") == PHONE
     assert refreshed.generation == 2
@@ -144,7 +147,7 @@ def test_a_group_that_is_put_after_its_edges_changed_says_who_its_members_are() 
 
     source.during = change
     mirror.refresh(source)
-    assert mirror.group(7) == group(7, name="re-read")
+    assert mirror.group(7) == alone(group(7, name="re-read"))
     assert not mirror.member("bob", 7)
 
 
@@ -166,4 +169,5 @@ def test_a_user_that_is_dropped_after_its_edges_changed_has_none() -> None:
 
     source.during = change
     mirror.refresh(source)
-    assert mirror.group(7) == group(7)
+    assert mirror.group(7) is not None
+    assert not mirror.has_members(7)
