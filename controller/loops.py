@@ -9,8 +9,10 @@ from controller.loop import Loop
 class Loops:
     """Starts loops one by one, stops them together, the last one first. Any thread."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, *, ended: Callable[[], None]) -> None:
+        """`ended` is called whenever an error has ended one, in its thread."""
         self._clock = clock
+        self._ended = ended
         self._loops: tuple[Loop, ...] = ()  # replaced as a whole: probes read it at any time
 
     def run(
@@ -22,7 +24,14 @@ class Loops:
         wake: Callable[[Callable[[], None]], None] | None = None,
     ) -> None:
         """Start one more; see Loop."""
-        loop = Loop(name, step, clock=self._clock, on_stop=on_stop, wake=wake)
+        loop = Loop(
+            name,
+            step,
+            clock=self._clock,
+            on_stop=on_stop,
+            on_error=lambda _loop: self._ended(),
+            wake=wake,
+        )
         self._loops = (*self._loops, loop)
         loop.start()
 

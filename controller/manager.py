@@ -1,7 +1,6 @@
 """Starts and stops everything, in order, and owns every thread."""
 
 import logging
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -27,7 +26,8 @@ FAREWELL_SECONDS = 2.0  # for the Lease and the last events, of what is left
 JOIN_SECONDS = 0.5  # kept for the last threads
 FLUSH_SECONDS = 1.0  # for the last events
 PATIENCE_SECONDS = 5.0  # with a kind that is not served: a new CRD takes two seconds
-POLL_SECONDS = 0.05
+POLL_SECONDS = 0.05  # between two looks whether the next phase may begin
+WATCH_SECONDS = 60.0  # a bound on lateness, should a thread ever end without a word
 SERVER_THREADS = 2
 
 _NOT_TO_BE_HAD = {StatusKind.UNKNOWN_RESOURCE, StatusKind.FORBIDDEN}
@@ -70,11 +70,12 @@ class Manager:
         self._process = process
         self._stop = stop
         self._operator: Operator | None = None
-        self._pause = threading.Event()  # never set: a sleep that a signal handler may interrupt
-        clock = process.clock
-        self._servers, self._events, self._informers = Loops(clock), Loops(clock), Loops(clock)
-        self._election, self._lldap, self._workers = Loops(clock), Loops(clock), Loops(clock)
-        self._farewell = Loops(clock)
+        self._servers, self._events, self._informers = self._loops(), self._loops(), self._loops()
+        self._election, self._lldap, self._workers = self._loops(), self._loops(), self._loops()
+        self._farewell = self._loops()
+
+    def _loops(self) -> Loops:
+        return Loops(self._process.clock, ended=self._stop.tell)
 
     @property
     def _all(self) -> tuple[Loops, ...]:
@@ -131,7 +132,7 @@ class Manager:
         """
         try:
             if self._start():
-                self._until(lambda: False)
+                self._until(lambda: False, WATCH_SECONDS)
         finally:
             self._shut_down()
         if self._process.cluster.mistake is not None:
@@ -203,12 +204,15 @@ class Manager:
             self._workers.run(f"worker-{number}", operator.pool.step)
         _LOG.info("working")
 
-    def _until(self, condition: Callable[[], bool]) -> bool:
-        """Wait for a condition; False if the process is to end first, or a thread has died."""
+    def _until(self, condition: Callable[[], bool], pause: float = POLL_SECONDS) -> bool:
+        """Wait for a condition; False if the process is to end first, or a thread has died.
+
+        Of both the thread that waits is told; the condition it looks at every `pause` seconds.
+        """
         while not self._stop.wanted and not self._failed:
             if condition():
                 return True
-            self._pause.wait(POLL_SECONDS)
+            self._stop.wait(pause)
         return False
 
     # --- the end ---------------------------------------------------------------------------
