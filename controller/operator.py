@@ -5,17 +5,7 @@ import random
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from controller.api import (
-    DRY_RUN_ANNOTATION,
-    KINDS,
-    LLDAP_ATTRIBUTE_SCHEMA,
-    LLDAP_GROUP,
-    LLDAP_MEMBERSHIP,
-    LLDAP_USER,
-    RECONCILING,
-    STALLED,
-    Kind,
-)
+from controller.api import DRY_RUN_ANNOTATION, KINDS, LLDAP_GROUP, RECONCILING, STALLED, Kind
 from controller.clock import Clock
 from controller.configuration.rules import Rules
 from controller.connection import Connection
@@ -52,7 +42,7 @@ from controller.reconcilers.virtualgroups import VirtualGroupReconciler, Virtual
 from controller.watching.cache import Cache
 from controller.watching.indexes import indexes
 from controller.watching.ownwrites import OwnWrites
-from controller.watching.queues import Queues
+from controller.watching.queues import NAMED_FIRST, Queues
 from controller.watching.resync import Resync
 from controller.watching.watching import (
     PRIORITY_CHANGED,
@@ -336,7 +326,7 @@ class Operator:
     def _add_controllers(self) -> None:
         measured = self._parts.metrics.reconcile.measured
         harness = self._harness()
-        for kind in _NAMED_FIRST:
+        for kind in NAMED_FIRST:
             gone = self.virtual_groups.ensure if kind is LLDAP_GROUP else _nothing
             controller = KindController(kind, self.instance, harness, self._reconciler(kind), gone)
             reconcile = measured(kind.kind, reported(kind.kind, controller.reconcile))
@@ -348,8 +338,6 @@ def _nothing(_key: str) -> None:
 
 
 _BY_NAME = {kind.kind: kind for kind in KINDS}
-
-_NAMED_FIRST = (LLDAP_ATTRIBUTE_SCHEMA, LLDAP_GROUP, LLDAP_USER, LLDAP_MEMBERSHIP)
 
 _RECONCILERS: dict[str, Callable[[Instance], Reconciler]] = {
     reconciler.kind.kind: reconciler

@@ -3,14 +3,24 @@
 import random
 from collections.abc import Collection, Mapping
 
-from controller.api import KINDS
+from controller.api import (
+    KINDS,
+    LLDAP_ATTRIBUTE_SCHEMA,
+    LLDAP_GROUP,
+    LLDAP_MEMBERSHIP,
+    LLDAP_USER,
+)
 from controller.harness.gate import WorkKey
 from controller.ownership.service import Service, service
 from controller.watching.cache import Cache
-from controller.watching.watching import PRIORITY_CHANGED, PRIORITY_LISTED
+from controller.watching.watching import PRIORITY_LISTED, PRIORITY_WAITED
 from workqueue import RateLimitingQueue
 
-SPREAD_SECONDS = 1.0  # what waited for lldap comes back spread over this time
+NAMED_FIRST = (LLDAP_ATTRIBUTE_SCHEMA, LLDAP_GROUP, LLDAP_USER, LLDAP_MEMBERSHIP)
+"""The kinds in the order in which they refer to each other: who comes before what it names waits.
+"""
+
+JITTER_SECONDS = 1.0  # what waited for lldap comes back within this time
 
 
 class Queues:
@@ -32,10 +42,13 @@ class Queues:
         self._queues[kind].add(key, priority, overtake=False)
 
     def add_waiting(self, keys: Collection[WorkKey]) -> None:
-        """What waited for lldap, jittered."""
+        """What waited for lldap: all at one moment, so that what is named comes first.
+
+        The moment is random: other operators have waited for the same lldap.
+        """
+        delay = self._random.uniform(0.0, JITTER_SECONDS)
         for kind, key in keys:
-            delay = self._random.uniform(0.0, SPREAD_SECONDS)
-            self._queues[kind].add_after(key, delay, PRIORITY_CHANGED)
+            self._queues[kind].add_after(key, delay, PRIORITY_WAITED)
 
     def add_all(self, cache: Cache, instance: str, but: Collection[WorkKey] = ()) -> None:
         """Every object of this instance, behind whatever a person changed.

@@ -20,6 +20,7 @@ from controller.watching.indexes import ATTRIBUTE, TARGET, indexes, on_other_tar
 from controller.watching.ownwrites import OwnWrites
 
 PRIORITY_CHANGED = 0  # somebody changed something and waits for it
+PRIORITY_WAITED = -50  # changed while lldap was down: before what nobody changed
 PRIORITY_LISTED = -100  # start-up lists, resyncs, and what nobody waits for
 
 Enqueue = Callable[[str, str, int], None]  # kind, namespace/name, priority

@@ -4,11 +4,17 @@ import random
 
 import pytest
 
-from controller.api import INSTANCE_LABEL, KINDS, LLDAP_GROUP, LLDAP_USER, Kind
+from controller.api import (
+    INSTANCE_LABEL,
+    KINDS,
+    LLDAP_GROUP,
+    LLDAP_USER,
+    Kind,
+)
 from controller.harness.resource import Object
 from controller.watching.cache import Cache
-from controller.watching.queues import SPREAD_SECONDS, Queues
-from controller.watching.watching import PRIORITY_CHANGED, PRIORITY_LISTED
+from controller.watching.queues import JITTER_SECONDS, Queues
+from controller.watching.watching import PRIORITY_CHANGED, PRIORITY_LISTED, PRIORITY_WAITED
 from informers import Indexer, Lister
 from tests.support.clock import FakeClock
 from workqueue import ItemExponential, RateLimitingQueue
@@ -17,7 +23,7 @@ USER, GROUP = LLDAP_USER.kind, LLDAP_GROUP.kind
 
 
 class Some:
-    def __init__(self) -> None:
+    def __init__(self, seed: int = 1) -> None:
         self.clock = FakeClock()
         self.stores = {kind.kind: Indexer() for kind in KINDS}
         listers = {name: Lister(store) for name, store in self.stores.items()}
@@ -26,7 +32,7 @@ class Some:
             kind.kind: RateLimitingQueue[str](clock=self.clock, limiter=ItemExponential())
             for kind in KINDS
         }
-        self.queues = Queues(made, random.Random(1))
+        self.queues = Queues(made, random.Random(seed))
 
     def put(self, kind: Kind, name: str, label: str = "default", **status: object) -> None:
         metadata = {"namespace": "a", "name": name, "labels": {INSTANCE_LABEL: label}}
@@ -70,20 +76,31 @@ def test_G07_a_resync_stands_behind_what_a_person_changed(some: Some) -> None:
     assert [key for key, _ in some.take(USER)] == ["a/carol", "a/alice", "a/bob"]
 
 
-def test_who_waited_for_lldap_comes_back_spread_over_a_second_and_first(some: Some) -> None:
-    names = [f"a/{number:03}" for number in range(200)]
-    for name in names:
-        some.put(LLDAP_USER, name[2:])
-    some.queues.add_waiting([(USER, name) for name in names])
-    some.queues.add_all(some.cache, "default", but={(USER, name) for name in names})
-    assert some.take(USER) == []
-    by_tenth = []
-    for _ in range(10):
-        some.clock.advance(SPREAD_SECONDS / 10)
-        by_tenth.append(some.take(USER))
-    assert all(5 < len(taken) < 40 for taken in by_tenth)
-    assert {p for taken in by_tenth for _, p in taken} == {PRIORITY_CHANGED}
-    assert sorted(key for taken in by_tenth for key, _ in taken) == names
+def test_who_waited_for_lldap_comes_back_within_a_second_before_what_nobody_changed(
+    some: Some,
+) -> None:
+    waiting = [(kind.kind, f"a/{number}") for number in range(20) for kind in KINDS]
+    for kind in KINDS:
+        for number in range(25):
+            some.put(kind, str(number))
+    some.queues.add_waiting(waiting)
+    some.queues.add_all(some.cache, "default", but=set(waiting))
+    for kind in KINDS:
+        assert some.take(kind.kind) == [(f"a/{n}", PRIORITY_LISTED) for n in range(20, 25)]
+    some.clock.advance(JITTER_SECONDS)
+    for kind in KINDS:
+        assert some.take(kind.kind) == [(f"a/{n}", PRIORITY_WAITED) for n in range(20)]
+
+
+def test_two_operators_do_not_come_back_to_lldap_at_one_moment() -> None:
+    dues = set()
+    for seed in range(20):
+        some = Some(seed)
+        some.queues.add_waiting([(USER, "a/alice"), (GROUP, "a/team")])
+        due = some.queues[USER].next_due()
+        assert due == some.queues[GROUP].next_due()
+        dues.add(due)
+    assert len(dues) == 20
 
 
 def test_once_shut_down_nothing_is_taken_in(some: Some) -> None:

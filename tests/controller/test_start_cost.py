@@ -2,21 +2,57 @@
 
 from collections import Counter
 
+import orjson
+
 from lldap.names import BUILT_IN_GROUPS
+from sandbox.lldap.faults import refuse
 from tests.support.bed import Bed
 
 NAMES = [f"user{number}" for number in range(20)]
 
 
-def test_nothing_is_said_to_wait_for_what_was_applied_with_it(bed: Bed) -> None:
-    """One status an object, though the names of memberships come before those of users."""
+def apply_all(bed: Bed) -> None:
+    """The names of memberships come before those of users, and are first in every list."""
     for name in NAMES:
         bed.membership(name, f"g-{name}", name=f"a-{name}")
         bed.user(name, attributes=[{"name": "nickname", "value": ["Al"]}])
         bed.group(f"g-{name}")
     bed.schema("nickname")
+
+
+def status_writes(bed: Bed) -> Counter[str]:
+    return Counter(path for _, path in bed.api_writes() if path.endswith("/status"))
+
+
+def reasons_written(bed: Bed) -> set[str]:
+    bodies = [
+        orjson.loads(answered.call.body)
+        for answered in bed.api_transport.calls
+        if answered.call.path.endswith("/status")
+    ]
+    conditions = [each for body in bodies for each in body["status"]["conditions"]]
+    return {each["reason"] for each in conditions if each["type"] == "Ready"}
+
+
+def test_nothing_is_said_to_wait_for_what_was_applied_with_it(bed: Bed) -> None:
+    apply_all(bed)
     bed.start()
     bed.settle(400)
-    written = Counter(path for _, path in bed.api_writes() if path.endswith("/status"))
+    written = status_writes(bed)
     assert len(written) == 3 * len(NAMES) + 1 + len(BUILT_IN_GROUPS)
     assert set(written.values()) == {1}
+    assert reasons_written(bed) == {"Verified", "BuiltIn"}
+
+
+def test_nor_when_lldap_comes_later(bed: Bed) -> None:
+    apply_all(bed)
+    bed.lldap.hooks.append(refuse)
+    bed.start()
+    bed.settle(400)
+    assert bed.ready("LldapMembership", f"a-{NAMES[0]}") == ("False", "LldapUnavailable")
+    bed.clear_logs()
+    bed.lldap.hooks.clear()
+    bed.run(10, step=0.05)
+    # Events come one by one here, so a pass may begin from an old copy and write once more.
+    assert len(status_writes(bed)) >= 3 * len(NAMES)
+    assert reasons_written(bed) == {"Verified", "BuiltIn"}
