@@ -10,6 +10,7 @@ import pytest
 from informers import (
     ApiFailure,
     DeadlineExceeded,
+    readiness,
 )
 from tests.informers.rawserver import (
     CHUNKED,
@@ -88,6 +89,21 @@ def test_a_server_that_never_answers_ends_with_the_deadline(site: Callable[[Scri
         assert isinstance(error, DeadlineExceeded)
         assert error.sent
         assert SHORT <= seconds < SHORT + 0.3
+
+
+def test_who_waits_uses_no_processor(
+    site: Callable[[Script], Site], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits, real = [], readiness._wait
+
+    def wait(sock: socket.socket, event: int, seconds: float) -> None:
+        waits.append(event)
+        real(sock, event, seconds)
+
+    monkeypatch.setattr(readiness, "_wait", wait)
+    with site(Peer.hang) as transport:
+        failed(lambda: transport.request("GET", "/x", timeout=SHORT))
+    assert 1 <= len(waits) <= 3  # with TLS, tickets of the session come
 
 
 def test_a_server_that_does_not_take_the_request_ends_with_the_deadline(

@@ -11,6 +11,7 @@ from lldap import (
     OutcomeUnknown,
     SystemClock,
 )
+from lldap.http import TimedSocket
 from tests.lldap.http_bed import Connect, failure, send
 from tests.lldap.loopback import Connection, Handler, answer_all, hang
 
@@ -227,6 +228,27 @@ def test_C09_a_server_that_does_not_read_is_left_at_the_deadline(connect: Connec
     with pytest.raises(OutcomeUnknown, match="within"):
         send(transport, timeout=0.4, body=b"x" * 50_000_000)
     assert time.monotonic() - began < 2.0
+
+
+@pytest.mark.parametrize("size", [0, 50_000_000], ids=["for an answer", "for room"])
+def test_who_waits_uses_no_processor(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    waits, real = [], TimedSocket._wait
+
+    def wait(self: TimedSocket, event: int) -> None:
+        waits.append(event)
+        real(self, event)
+
+    monkeypatch.setattr(TimedSocket, "_wait", wait)
+
+    def never_read(connection: Connection) -> None:
+        connection.stop.wait(10.0)
+
+    transport, _ = connect(never_read)
+    with pytest.raises(OutcomeUnknown, match="within"):
+        send(transport, timeout=0.2, body=b"x" * size)
+    assert 1 <= len(waits) <= 2 + size / 10_000  # at least so much fits into a socket's buffer
 
 
 def test_C09_a_slow_answer_within_the_deadline_is_an_answer(connect: Connect) -> None:
