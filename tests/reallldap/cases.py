@@ -94,7 +94,7 @@ def renames(bed: Bed) -> Iterator[Seen]:
     yield "calls", calls(bed)
     for kind, name in (("LldapMembership", "old"), ("LldapGroup", "team")):
         bed.delete(kind, name)
-    bed.run(5)
+        bed.run(5)  # of both at once either may be first: then the edge goes with its group
     yield "deleted", [calls(bed), stood(bed)]
 
 
