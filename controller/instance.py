@@ -61,6 +61,8 @@ class Instance:
     """Reads all of lldap into the mirror, now."""
     email_freed: Callable[[str], None]
     """Told an e-mail address that an account of lldap had and has no more."""
+    group_name_freed: Callable[[str], None]
+    """Told a name that a group of lldap had and has no more."""
 
     # --- reading one target again --------------------------------------------------------
 
@@ -96,12 +98,15 @@ class Instance:
 
     def read_group(self, group_id: int) -> Group | None:
         """The group as it is now; the mirror learns of it. The caller holds its lock."""
+        known = self.mirror.group(group_id)
         try:
             group = self.client.group(group_id)
         except NotFound:
             self.mirror.drop_group(group_id)
             return None
         self.mirror.put_group(group)
+        if known is not None and group_key(known.display_name) != group_key(group.display_name):
+            self.group_name_freed(known.display_name)
         return group
 
     # --- targets ---------------------------------------------------------------------------

@@ -53,6 +53,7 @@ from controller.watching.watching import (
 from controller.watching.worker import Controller, WorkerPool
 from informers import Lister, ListWatch, RestClient, SharedInformer, by_namespace
 from lldap import Client, Mirror, Session
+from lldap.names import group_key
 from lldap.passwords import Passwords
 from workqueue import ItemExponential, RateLimitingQueue
 
@@ -218,6 +219,7 @@ class Operator:
             prepare=MarkAttribute(client, mirror).ensure,
             refresh=connection.refresh,
             email_freed=self._email_freed,
+            group_name_freed=self._group_name_freed,
         )
 
     def _listers(self) -> dict[str, Lister]:
@@ -226,6 +228,10 @@ class Operator:
     def _email_freed(self, email: str) -> None:
         for user in self.instance.cache.users_waiting_for(email):
             self.queues.add(user.kind, user.key, PRIORITY_CHANGED)
+
+    def _group_name_freed(self, name: str) -> None:
+        for group in self.instance.cache.claimants(LLDAP_GROUP, group_key(name)):
+            self.queues.add(group.kind, group.key, PRIORITY_CHANGED)
 
     def _gate_opened(self, waiting: Collection[WorkKey]) -> None:
         """The mirror is new: what waited comes back, jittered; the rest is compared with it."""

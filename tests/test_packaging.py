@@ -119,7 +119,7 @@ def test_K09_the_wheel_has_every_module_and_all_data(wheel: Path) -> None:
     assert data <= names
     assert not [name for name in names if name.startswith(("tests", "deploy", "docs"))]
     assert f"\nVersion: {VERSION}\n" in metadata
-    assert "lldap-operator = controller.cli:main" in scripts
+    assert "lldap-operator = controller.__main__:main" in scripts
     assert "lldap-operator-sandbox = sandbox.cli:main" in scripts
 
 

@@ -144,7 +144,8 @@ TABLE = (
         "False",
         Rule(TERMINAL),
         "Another object, cluster or instance holds the target; nothing was changed.",
-        "Delete one of the two, or rename; the message names the holder.",
+        "Delete one of the two, or rename; the message names the holder. If an object of this "
+        "operator frees a group's name, who waits for it goes on at once.",
     ),
     Entry(
         Reason.EMAIL_CONFLICT,

@@ -128,9 +128,11 @@ class MembershipReconciler:
         return None if sealed == edge else sealed
 
     def _tell_lost(self, resource: Resource, edge: Edge | None) -> None:
-        """A record that is not believed keeps an edge from being removed."""
+        """A record that is not believed keeps an edge from being removed, if it is there."""
         recorded, server = Edge.recorded(resource.recorded), resource.recorded.get("server")
-        if recorded not in {None, edge} and server == self._instance.mirror.server_uuid:
+        if recorded is None or recorded == edge or not self._is_there(recorded):
+            return
+        if server == self._instance.mirror.server_uuid:
             self._instance.events.warning(
                 resource,
                 EventReason.RECORD_LOST,

@@ -9,6 +9,7 @@ from controller.watching.background import CALM_SECONDS, BackgroundLimit
 from controller.watching.watching import PRIORITY_CHANGED, PRIORITY_LISTED
 from tests.controller.test_worker import Pool, Threads
 from tests.support.clock import FakeClock
+from workqueue import Item, RateLimitingQueue
 
 WORKERS = 8
 RESERVED = 1
@@ -116,6 +117,24 @@ def test_no_background_key_is_begun_while_a_change_is_worked_on_and_shortly_afte
     for name in names:
         eight.hold[name].set()
     eight.until(lambda: set(names) <= set(eight.worked))
+
+
+def test_who_finds_that_others_were_faster_takes_no_place_of_background_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else each lost race would leave it one worker fewer, for ever."""
+    one = Pool("user")
+    one.pool.workers(WORKERS)
+    queue, real = one.queues["user"], RateLimitingQueue.try_get
+    lost = iter([True] * 2 * WORKERS)
+
+    def try_get(self: RateLimitingQueue[str]) -> Item[str] | None:
+        return None if next(lost, False) else real(self)
+
+    monkeypatch.setattr(RateLimitingQueue, "try_get", try_get)
+    queue.add("listed", PRIORITY_LISTED)
+    assert one.work() == ["user listed"]
+    assert not one.pool.busy
 
 
 class Counting(threading.Condition):

@@ -204,6 +204,17 @@ def test_a_chain_of_renames_comes_to_its_end_in_any_order() -> None:
         assert all(bed.ready("LldapGroup", name) == VERIFIED for name, _ in steps), order
 
 
+def test_a_chain_of_renames_takes_no_time() -> None:
+    """Each name that is freed in lldap wakes who wants it."""
+    bed = bed_with(*(f"c{number}" for number in range(6)))
+    ids = group_ids(bed)
+    for number in range(6):
+        group_named(bed, f"c{number}", f"c{number + 1}")
+    bed.settle(400)
+    assert group_ids(bed) == {f"c{number + 1}": ids[f"c{number}"] for number in range(6)}
+    assert all(bed.ready("LldapGroup", f"c{number}") == VERIFIED for number in range(6))
+
+
 def test_who_waits_for_a_name_gets_it_soon_after_its_holder_was_renamed() -> None:
     bed = bed_with("Red")
     bed.clock.advance(60)

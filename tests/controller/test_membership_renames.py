@@ -97,6 +97,24 @@ def test_a_former_edge_is_left_without_a_seal_and_a_warning_says_so() -> None:
     assert "removeUserFromGroup" not in bed.mutations()
 
 
+def test_without_a_key_a_former_edge_is_told_of_only_if_it_is_there() -> None:
+    def lost() -> set[str]:
+        return {who for who, _, reason, _ in bed.events.seen if reason == "RecordLost"}
+
+    bed = alice_in_team()
+    bed.start(hash_key=None)
+    bed.settle()
+    bed.delete("LldapUser", "alice")
+    bed.run(5)
+    bed.user("alice")
+    bed.run(15)
+    assert edges(bed) == {("alice", "Team")}
+    assert "LldapMembership alice-team" not in lost()
+    moved(bed)
+    assert edges(bed) == {("alice", "Crew"), ("alice", "Team")}
+    assert "LldapMembership alice-team" in lost()
+
+
 def test_a_former_edge_of_another_lldap_is_left() -> None:
     bed = alice_in_team()
     bed.start()  # else two operators would seem to serve the object

@@ -136,3 +136,30 @@ def test_a_watch_that_ended_leaves_its_connection(behind: bytes, connections: in
             assert b"".join(iter(stream.read, b"")) == b"{}"
             stream.close()
         assert len(place.server.peers) == connections
+
+
+def test_nothing_is_sent_over_a_connection_whose_handshake_failed(certificate: Certificate) -> None:
+    """Its socket stands, without TLS."""
+    began: list[bytes] = []
+
+    def no_tls(peer: Peer) -> None:
+        began.append(peer.sock.recv(1))
+        peer.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        while received := peer.sock.recv(4096):
+            began.append(received)
+
+    with RawServer(no_tls) as server:
+        url = server.url.replace("http:", "https:")
+        with transport_to(url, ca=certificate.path, token="secret") as transport:
+            for _ in range(3):
+                with pytest.raises(ConnectionFailed):
+                    transport.request("GET", "/secrets", timeout=LONG)
+    assert len(server.peers) == 3
+    assert not any(b"secret" in received for received in began)
+
+
+def test_nothing_is_kept_of_answers_that_have_been_read() -> None:
+    with Site(serve(lambda peer: peer.send(ANSWER)), None) as transport:
+        for _ in range(3):
+            transport.request("GET", "/", timeout=LONG)
+        assert transport._readers._open == set()
