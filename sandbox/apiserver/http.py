@@ -31,7 +31,8 @@ class ApiServerHttp:
         """Port 0 is any that is free."""
         self._server = server
         self._port = port
-        self._thread = threading.Thread(target=self._run, name="sandbox-apiserver")
+        # A daemon: Ctrl-C may come between its start and the block whose end would stop it.
+        self._thread = threading.Thread(target=self._run, name="sandbox-apiserver", daemon=True)
         self._ready = threading.Event()
         self._failure: OSError | None = None
         self._loop: asyncio.AbstractEventLoop | None = None

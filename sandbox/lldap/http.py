@@ -32,7 +32,8 @@ class LldapServer:
     def __init__(self, lldap: Lldap, port: int = 0) -> None:
         self._lldap = lldap
         self._port = port
-        self._thread = threading.Thread(target=self._run, name="lldap-server")
+        # A daemon: Ctrl-C may come between its start and the block whose end would stop it.
+        self._thread = threading.Thread(target=self._run, name="lldap-server", daemon=True)
         self._ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
 
     @property

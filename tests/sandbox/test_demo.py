@@ -274,6 +274,38 @@ def test_an_interruption_stops_and_removes_everything(
         running.assert_nothing_is_left()
 
 
+BETWEEN = """
+import sys
+from sandbox.apiserver.http import ApiServerHttp
+from sandbox.demo import __main__
+from sandbox.lldap.http import LldapServer
+enter = {0}.__enter__
+def interrupted(self):
+    enter(self)
+    raise KeyboardInterrupt
+{0}.__enter__ = interrupted
+sys.exit(__main__.main())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("server", ["ApiServerHttp", "LldapServer"])
+def test_an_interruption_right_after_a_server_s_start_stops_it_too(
+    tmp_path: Path, server: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", BETWEEN.format(server)],
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == 130, done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.slow
 def test_a_demo_that_is_killed_takes_the_operator_with_it(tmp_path: Path) -> None:
     with demo(tmp_path, KEEP="1") as running:
