@@ -62,7 +62,7 @@ class Instance:
     email_freed: Callable[[str], None]
     """Told an e-mail address that an account of lldap had and has no more."""
     group_name_freed: Callable[[str], None]
-    """Told a name that a group of lldap had and has no more."""
+    """Told the name that a group of lldap had before it was renamed."""
 
     # --- reading one target again --------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 A timeout of the socket's own has to be set anew before each operation, and with TLS an operation
 first finds out that it has to wait. Each of that is a moment in which a thread gives up the
-interpreter, and gets it back late when others want it: a small call had 11 of them, and has 5.
+interpreter, and gets it back late when others want it.
 """
 
 import math

@@ -130,9 +130,9 @@ class MembershipReconciler:
     def _tell_lost(self, resource: Resource, edge: Edge | None) -> None:
         """A record that is not believed keeps an edge from being removed, if it is there."""
         recorded, server = Edge.recorded(resource.recorded), resource.recorded.get("server")
-        if recorded is None or recorded == edge or not self._is_there(recorded):
+        if recorded is None or recorded == edge or server != self._instance.mirror.server_uuid:
             return
-        if server == self._instance.mirror.server_uuid:
+        if self._is_there(recorded):
             self._instance.events.warning(
                 resource,
                 EventReason.RECORD_LOST,

@@ -4,13 +4,7 @@ import random
 
 import pytest
 
-from controller.api import (
-    INSTANCE_LABEL,
-    KINDS,
-    LLDAP_GROUP,
-    LLDAP_USER,
-    Kind,
-)
+from controller.api import INSTANCE_LABEL, KINDS, LLDAP_GROUP, LLDAP_USER, Kind
 from controller.harness.resource import Object
 from controller.watching.cache import Cache
 from controller.watching.queues import JITTER_SECONDS, Queues
