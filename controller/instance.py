@@ -61,8 +61,10 @@ class Instance:
     """Reads all of lldap into the mirror, now."""
     email_freed: Callable[[str], None]
     """Told an e-mail address that an account of lldap had and has no more."""
+    username_freed: Callable[[str], None]
+    """Told the id of an account that lldap had and has no more."""
     group_name_freed: Callable[[str], None]
-    """Told the name that a group of lldap had before it was renamed."""
+    """Told the name that a group of lldap had and has no more."""
 
     # --- reading one target again --------------------------------------------------------
 
@@ -86,11 +88,12 @@ class Instance:
         return user
 
     def drop_user(self, user_id: str) -> None:
-        """The account is gone: the mirror learns of it, and who waits for its e-mail address."""
+        """The account is gone: the mirror learns of it, and who wants its name or address."""
         known = self.mirror.user(user_id)
         self.mirror.drop_user(user_id)
         if known is not None:
             self.email_freed(known.email)
+            self.username_freed(user_id)
 
     def _is_shown(self, group_id: int, name: str) -> bool:
         group = self.mirror.group(group_id)
@@ -102,12 +105,19 @@ class Instance:
         try:
             group = self.client.group(group_id)
         except NotFound:
-            self.mirror.drop_group(group_id)
+            self.drop_group(group_id)
             return None
         self.mirror.put_group(group)
         if known is not None and group_key(known.display_name) != group_key(group.display_name):
             self.group_name_freed(known.display_name)
         return group
+
+    def drop_group(self, group_id: int) -> None:
+        """The group is gone: the mirror learns of it, and who wants its name."""
+        known = self.mirror.group(group_id)
+        self.mirror.drop_group(group_id)
+        if known is not None:
+            self.group_name_freed(known.display_name)
 
     # --- targets ---------------------------------------------------------------------------
 
@@ -176,6 +186,7 @@ class Instance:
         """From the last read to the confirmation: the gate is open, the targets are locked."""
         self.gate.check((kind.kind, resource.key))
         with self.locks.hold(exclusive, shared or ()):
+            resource.acted = True
             self.prepare()
             yield
 

@@ -27,7 +27,7 @@ JOIN_SECONDS = 0.5  # kept for the last threads
 FLUSH_SECONDS = 1.0  # for the last events
 PATIENCE_SECONDS = 5.0  # with a kind that is not served: a new CRD takes two seconds
 POLL_SECONDS = 0.05  # between two looks whether the next phase may begin
-WATCH_SECONDS = 60.0  # a bound on lateness, should a thread ever end without a word
+WATCH_SECONDS = 1.0  # a bound on lateness: a signal that comes right before a wait does not end it
 SERVER_THREADS = 2
 
 _NOT_TO_BE_HAD = {StatusKind.UNKNOWN_RESOURCE, StatusKind.FORBIDDEN}

@@ -5,7 +5,15 @@ import random
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from controller.api import DRY_RUN_ANNOTATION, KINDS, LLDAP_GROUP, RECONCILING, STALLED, Kind
+from controller.api import (
+    DRY_RUN_ANNOTATION,
+    KINDS,
+    LLDAP_GROUP,
+    LLDAP_USER,
+    RECONCILING,
+    STALLED,
+    Kind,
+)
 from controller.clock import Clock
 from controller.configuration.rules import Rules
 from controller.connection import Connection
@@ -219,7 +227,8 @@ class Operator:
             prepare=MarkAttribute(client, mirror).ensure,
             refresh=connection.refresh,
             email_freed=self._email_freed,
-            group_name_freed=self._group_name_freed,
+            username_freed=lambda user_id: self._wake_claimants(LLDAP_USER, user_id),
+            group_name_freed=lambda name: self._wake_claimants(LLDAP_GROUP, group_key(name)),
         )
 
     def _listers(self) -> dict[str, Lister]:
@@ -229,9 +238,10 @@ class Operator:
         for user in self.instance.cache.users_waiting_for(email):
             self.queues.add(user.kind, user.key, PRIORITY_CHANGED)
 
-    def _group_name_freed(self, name: str) -> None:
-        for group in self.instance.cache.claimants(LLDAP_GROUP, group_key(name)):
-            self.queues.add(group.kind, group.key, PRIORITY_CHANGED)
+    def _wake_claimants(self, kind: Kind, claim: str) -> None:
+        for resource in self.instance.cache.claimants(kind, claim):
+            if not resource.deleting:  # the one whose deletion frees it
+                self.queues.add(kind.kind, resource.key, PRIORITY_CHANGED)
 
     def _gate_opened(self, waiting: Collection[WorkKey]) -> None:
         """The mirror is new: what waited comes back, jittered; the rest is compared with it."""
@@ -255,7 +265,7 @@ class Operator:
             for resource in self.instance.cache.all(kind):
                 if service(resource, self.instance.rules.instance) is Service.FOREIGN:
                     continue
-                ready = ready_of(resource.recorded)
+                ready = ready_of(resource.written)
                 state = (
                     kind.kind,
                     str(ready.get("status", "Unknown")),
@@ -284,6 +294,7 @@ class Operator:
     def _forget(self, uid: str) -> None:
         """The object is gone."""
         self.own_writes.forget(uid)
+        self.instance.status.unwritten.forget(uid)
         self.instance.brake.forget(uid)
         self.instance.servers.forget(uid)
 

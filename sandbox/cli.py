@@ -6,6 +6,7 @@ import secrets
 import signal
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -25,6 +26,7 @@ BOTH, API_SERVER, LLDAP = "both", "api-server", "lldap"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 PASSWORD_FILE = "lldap-password"  # noqa: S105 - the name of a file
 NOT_STARTED = 1
+WATCH_SECONDS = 1.0
 
 
 class Ended(Exception):  # noqa: N818 - no error: somebody asked for it
@@ -39,8 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with ExitStack() as stack:
             _start(arguments, stack)
-            while True:
-                signal.pause()
+            while True:  # a signal right before a sleep does not end that one
+                time.sleep(WATCH_SECONDS)
     except Ended:
         return 0
     except OSError as error:

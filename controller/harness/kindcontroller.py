@@ -54,6 +54,7 @@ class KindController:
         resource = self._instance.cache.get(self.kind, namespace, name)
         if resource is None:
             return self._forget(key)
+        self._instance.status.unwritten.restore(resource)
         result = self._harness.guarded(resource, lambda: self._serve(resource))
         log_pass(resource, result)
         return result if result.error is None else self._told_gate(key, result)

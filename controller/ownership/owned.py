@@ -171,7 +171,7 @@ class Owned:
 
         So a crash in between does not leave values that nobody knows to be ours.
         """
-        if names <= frozenset(resource.recorded.get("managed") or ()):
+        if names <= frozenset(resource.written.get("managed") or ()):
             return
         resource.status["managed"] = sorted(names)
         resource.status["uuid"] = uuid

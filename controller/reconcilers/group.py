@@ -117,7 +117,7 @@ class GroupReconciler(GroupDeletion):
         self._owned.tell_taken(this.resource, target, standing)
         if standing is not Standing.UNMARKED:
             this.resource.status.pop("managed", None)
-        return self._again(this, group)
+        return self._again(group)
 
     def _standing(self, this: GroupPass, group: Group) -> Standing:
         target = self._instance.group_target(group)
@@ -136,11 +136,10 @@ class GroupReconciler(GroupDeletion):
                 return error.looked_at_after(GIVEN_UP_SECONDS)
         return error
 
-    def _again(self, this: GroupPass, group: Group) -> Group:
+    def _again(self, group: Group) -> Group:
         now = self._instance.read_group(group.id)
         if now is None:
-            words = f"group {this.name} went away while it was changed in lldap: it comes back"
-            raise fail(Reason.PENDING, words)
+            raise StaleObject  # it went away while it was changed: the next pass makes it anew
         return now
 
     def _create(self, this: GroupPass) -> Group:
@@ -214,7 +213,7 @@ class GroupReconciler(GroupDeletion):
             reason = EventReason.DRIFT if this.drift.is_found else EventReason.UPDATED
             words = f"group {group.display_name}: {'; '.join(change.words())}"
             self._instance.events.normal(this.resource, reason, words)
-            group = self._again(this, group)
+            group = self._again(group)
         this.resource.status["managed"] = sorted(declared)
         return group
 
@@ -258,7 +257,7 @@ class GroupReconciler(GroupDeletion):
                 "for another group's. Choose another displayName",
             ) from error
         except NotFound:
-            self._instance.mirror.drop_group(group.id)
+            self._instance.drop_group(group.id)
             raise
 
     # --- dry run ---------------------------------------------------------------------------

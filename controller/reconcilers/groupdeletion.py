@@ -79,7 +79,7 @@ class GroupDeletion:
             mark=lambda mark: client.update_group(group_id, insert=mark),
             unmark=lambda: client.update_group(group_id, remove=(MARK_ATTRIBUTE,)),
             delete=lambda: client.delete_group(group_id),
-            forget=lambda: self._instance.mirror.drop_group(group_id),
+            forget=lambda: self._instance.drop_group(group_id),
             reread=lambda: self._instance.read_group(group_id),
         )
 

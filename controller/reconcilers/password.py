@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from controller.api import PasswordPolicy, SecretKey
 from controller.events.events import EventReason
+from controller.harness.finalizers import StaleObject
 from controller.harness.outcome import Outcome, progressing
 from controller.harness.reasoned import ReasonedError, fail
 from controller.harness.reasons import Reason
@@ -173,8 +174,7 @@ class UserPasswords:
     def _date_now(self, user_id: str) -> str:
         user = self._instance.read_user(user_id)
         if user is None:
-            words = f"user {user_id} went away while its password was set: it comes back"
-            raise fail(Reason.PENDING, words)
+            raise StaleObject  # it went away meanwhile: the next pass makes it anew
         return _date(user)
 
     # --- the Secret --------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from controller.api import (
     UserSpec,
 )
 from controller.events.events import EventReason
+from controller.harness.finalizers import StaleObject
 from controller.harness.outcome import Outcome, converged
 from controller.harness.reasoned import fail
 from controller.harness.reasons import Reason
@@ -142,8 +143,7 @@ class UserReconciler:
     def _again(self, this: UserPass) -> User:
         user = self._instance.read_user(this.user_id)
         if user is None:
-            words = f"user {this.user_id} went away while it was changed in lldap: it comes back"
-            raise fail(Reason.PENDING, words)
+            raise StaleObject  # it went away while it was changed: the next pass makes it anew
         return user
 
     def _create(self, this: UserPass) -> User:

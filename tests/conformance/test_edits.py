@@ -65,6 +65,26 @@ def test_many_edits_end_as_if_there_had_been_only_the_last(before: Moves, last: 
     check(before, last)
 
 
+def test_what_was_created_while_it_was_edited_keeps_nothing_of_the_old_spec() -> None:
+    """The status of a pass that was overtaken is not written: what it created has to be known."""
+    wrong, empty = [{"name": "text", "value": ["a", "b"]}], [{"name": "numbers", "value": []}]
+    before = [(_group("one", "Blue", wrong), 0), (_group("two", "Blue", empty), 0)]
+    alice = {"username": "alice", "email": "a@example.org", "passwordPolicy": "Ignore"}
+    members = [{"userName": "alice", "groupName": name} for name in ("Red", "Blue")]
+    last = [
+        Edit("LldapUser", "alice", alice),
+        _group("one", "Red"),
+        _group("two", "Blue"),
+        *(Edit("LldapMembership", f"m{n}", spec) for n, spec in enumerate(members)),
+    ]
+    check(before, last)
+
+
+def _group(name: str, display_name: str, attributes: list[dict[str, Any]] | None = None) -> Edit:
+    spec = {"displayName": display_name, "deletionPolicy": "Delete", "attributes": attributes}
+    return Edit("LldapGroup", name, spec)
+
+
 # --- a bad edit, undone ------------------------------------------------------------------------
 
 

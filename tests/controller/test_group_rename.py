@@ -229,6 +229,22 @@ def test_who_waits_for_a_name_gets_it_soon_after_its_holder_was_renamed() -> Non
     assert set(group_ids(bed)) == {"Red", "Blue"}
 
 
+def test_who_waits_for_a_name_gets_it_at_once_when_its_group_is_found_gone() -> None:
+    bed = bed_with("Red")
+    bed.clock.advance(5)
+    group_named(bed, "second", "Red")
+    bed.settle()
+    assert bed.ready("LldapGroup", "second") == CONFLICT
+    busy = answer(database_error("deadlock detected"))
+    bed.lldap.hooks.append(on("updateGroup", busy, times=2))
+    group_named(bed, "red", "Blue")
+    bed.settle()
+    Directory(bed).delete_group("Red")
+    bed.until(lambda: "Blue" in group_ids(bed), 9)
+    assert bed.ready("LldapGroup", "second") == VERIFIED
+    assert set(group_ids(bed)) == {"Red", "Blue"}
+
+
 # --- crashes ---------------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from controller.configuration.config import ConfigError
 from controller.operator import Operator
+from controller.stop import Stop
 from informers import RawResponse
 from sandbox.apiserver.transport import Call as ApiCall
 from sandbox.lldap.exchange import Call, Response
@@ -51,6 +52,21 @@ def test_every_thread_has_a_name_and_none_is_left_at_the_end() -> None:
         assert not unnamed
     assert bed.code == 0
     assert set(threading.enumerate()) == before
+
+
+class Deaf(Stop):
+    """Nobody is woken, as by a signal that comes between the last look and the wait."""
+
+    def tell(self) -> None:
+        """Say nothing."""
+
+
+def test_an_end_that_nobody_was_woken_for_comes_all_the_same() -> None:
+    bed = ManagerBed()
+    bed.stop = Deaf()
+    with bed.running():
+        until("it works", lambda: names() >= WORKERS)
+    assert bed.code == 0
 
 
 def test_a_replica_that_does_not_lead_has_warm_informers_and_leaves_lldap_alone() -> None:

@@ -87,7 +87,7 @@ def test_an_end_that_is_gone_already_holds_nothing_up(which: str) -> None:
     bed.delete("LldapMembership", "alice-team")
     bed.settle()
     assert not bed.exists("LldapMembership", "alice-team")
-    assert bed.mutations() == []
+    assert "removeUserFromGroup" not in bed.mutations()
 
 
 def test_another_account_of_that_name_keeps_its_place() -> None:
