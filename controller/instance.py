@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from controller.api import Kind
+from controller.api import LLDAP_GROUP, LLDAP_USER, Kind
 from controller.clock import Clock
 from controller.configuration.rules import Rules
 from controller.events.events import EventReason, Events
@@ -23,6 +23,7 @@ from controller.metrics.objects import ObjectMetrics
 from controller.ownership.ownership import Ownership, Target
 from controller.ownership.seal import Sealer
 from controller.ownership.servers import Servers
+from controller.ownership.unrecorded import Unrecorded
 from controller.reconcilers.attributes import AttributeDependencies
 from controller.watching.cache import Cache
 from lldap import Client, Group, Mirror, NotFound, User
@@ -51,6 +52,7 @@ class Instance:
     brake: Brake
     guard: UninstallGuard
     servers: Servers
+    unrecorded: Unrecorded
     events: Events
     metrics: ObjectMetrics
     lldap_metrics: LldapMetrics
@@ -61,22 +63,22 @@ class Instance:
     """Reads all of lldap into the mirror, now."""
     email_freed: Callable[[str], None]
     """Told an e-mail address that an account of lldap had and has no more."""
-    username_freed: Callable[[str], None]
-    """Told the id of an account that lldap had and has no more."""
     group_name_freed: Callable[[str], None]
-    """Told the name that a group of lldap had and has no more."""
+    """Told the name that a group of lldap had before it was renamed."""
+    gone: Callable[[Kind, str, Resource], None]
+    """Told the name of a user or group that lldap has no more, and whose pass found that out."""
 
     # --- reading one target again --------------------------------------------------------
 
-    def read_user(self, user_id: str) -> User | None:
+    def read_user(self, user_id: str, reader: Resource) -> User | None:
         """The account as it is now; the mirror learns of it and its groups.
 
-        The caller holds its lock.
+        The caller holds its lock. `reader`: whose pass it is.
         """
         try:
             user, groups = self.client.user_with_groups(user_id)
         except NotFound:
-            self.drop_user(user_id)
+            self.drop_user(user_id, reader)
             return None
         known = self.mirror.user(user_id)
         if any(not self._is_shown(*group) for group in groups.items()):
@@ -87,37 +89,40 @@ class Instance:
             self.email_freed(known.email)
         return user
 
-    def drop_user(self, user_id: str) -> None:
+    def drop_user(self, user_id: str, reader: Resource) -> None:
         """The account is gone: the mirror learns of it, and who wants its name or address."""
         known = self.mirror.user(user_id)
         self.mirror.drop_user(user_id)
         if known is not None:
             self.email_freed(known.email)
-            self.username_freed(user_id)
+            self.gone(LLDAP_USER, user_id, reader)
 
     def _is_shown(self, group_id: int, name: str) -> bool:
         group = self.mirror.group(group_id)
         return group is not None and group.display_name == name
 
-    def read_group(self, group_id: int) -> Group | None:
-        """The group as it is now; the mirror learns of it. The caller holds its lock."""
+    def read_group(self, group_id: int, reader: Resource) -> Group | None:
+        """The group as it is now; the mirror learns of it.
+
+        The caller holds its lock. `reader`: whose pass it is.
+        """
         known = self.mirror.group(group_id)
         try:
             group = self.client.group(group_id)
         except NotFound:
-            self.drop_group(group_id)
+            self.drop_group(group_id, reader)
             return None
         self.mirror.put_group(group)
         if known is not None and group_key(known.display_name) != group_key(group.display_name):
             self.group_name_freed(known.display_name)
         return group
 
-    def drop_group(self, group_id: int) -> None:
+    def drop_group(self, group_id: int, reader: Resource) -> None:
         """The group is gone: the mirror learns of it, and who wants its name."""
         known = self.mirror.group(group_id)
         self.mirror.drop_group(group_id)
         if known is not None:
-            self.group_name_freed(known.display_name)
+            self.gone(LLDAP_GROUP, group_key(known.display_name), reader)
 
     # --- targets ---------------------------------------------------------------------------
 
@@ -186,7 +191,6 @@ class Instance:
         """From the last read to the confirmation: the gate is open, the targets are locked."""
         self.gate.check((kind.kind, resource.key))
         with self.locks.hold(exclusive, shared or ()):
-            resource.acted = True
             self.prepare()
             yield
 

@@ -9,7 +9,6 @@ from controller.api import (
     DRY_RUN_ANNOTATION,
     KINDS,
     LLDAP_GROUP,
-    LLDAP_USER,
     RECONCILING,
     STALLED,
     Kind,
@@ -31,7 +30,7 @@ from controller.harness.reasons import CADENCES, PATIENCE, TAXONOMY, Reason
 from controller.harness.reconcilelog import reported
 from controller.harness.reconciler import Reconciler
 from controller.harness.resource import Resource
-from controller.harness.statuswriter import StatusWriter
+from controller.harness.statuswriter import OnStatusWrite, StatusWriter
 from controller.instance import Instance
 from controller.kube import GROUP_PATH, Kube
 from controller.metrics.metrics import Metrics
@@ -41,6 +40,7 @@ from controller.ownership.ownership import Ownership
 from controller.ownership.seal import Sealer
 from controller.ownership.servers import Servers
 from controller.ownership.service import Service, metadata_only, service, stub_foreign
+from controller.ownership.unrecorded import Unrecorded
 from controller.reconcilers.attributes import AttributeDependencies
 from controller.reconcilers.attributeschema import AttributeSchemaReconciler
 from controller.reconcilers.group import GroupReconciler
@@ -66,6 +66,7 @@ from lldap.passwords import Passwords
 from workqueue import ItemExponential, RateLimitingQueue
 
 SECRETS = "secrets"
+GONE_SECONDS = 1.0  # before what is found gone in lldap is made anew
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,7 +195,7 @@ class Operator:
         servers = Servers(kube, lambda: mirror.server_uuid)
         cache = Cache(self._listers(), self.secrets.lister)
         connection = Connection(parts.session, client, mirror, rules, cache.usernames)
-        sealer = Sealer(parts.hash_key)
+        sealer, unrecorded = Sealer(parts.hash_key), Unrecorded()
         return Instance(
             rules=rules,
             client=client,
@@ -211,7 +212,7 @@ class Operator:
             locks=KeyedLocks(),
             cache=cache,
             kube=kube,
-            status=StatusWriter(kube, servers.note),
+            status=StatusWriter(kube, _each(servers.note, unrecorded.note)),
             ownership=Ownership(rules, cache, kube, sealer, mirror),
             dependencies=AttributeDependencies(
                 cache, mirror, required=rules.require_attribute_schema
@@ -220,6 +221,7 @@ class Operator:
             brake=Brake(parts.max_deletions_per_minute, parts.clock.monotonic),
             guard=UninstallGuard(kube, parts.own_namespace, parts.clock.monotonic),
             servers=servers,
+            unrecorded=unrecorded,
             events=parts.events,
             metrics=parts.metrics.objects,
             lldap_metrics=parts.metrics.lldap,
@@ -227,8 +229,8 @@ class Operator:
             prepare=MarkAttribute(client, mirror).ensure,
             refresh=connection.refresh,
             email_freed=self._email_freed,
-            username_freed=lambda user_id: self._wake_claimants(LLDAP_USER, user_id),
-            group_name_freed=lambda name: self._wake_claimants(LLDAP_GROUP, group_key(name)),
+            group_name_freed=self._group_name_freed,
+            gone=self._found_gone,
         )
 
     def _listers(self) -> dict[str, Lister]:
@@ -238,10 +240,18 @@ class Operator:
         for user in self.instance.cache.users_waiting_for(email):
             self.queues.add(user.kind, user.key, PRIORITY_CHANGED)
 
-    def _wake_claimants(self, kind: Kind, claim: str) -> None:
-        for resource in self.instance.cache.claimants(kind, claim):
-            if not resource.deleting:  # the one whose deletion frees it
-                self.queues.add(kind.kind, resource.key, PRIORITY_CHANGED)
+    def _group_name_freed(self, name: str) -> None:
+        for group in self.instance.cache.claimants(LLDAP_GROUP, group_key(name)):
+            self.queues.add(group.kind, group.key, PRIORITY_CHANGED)
+
+    def _found_gone(self, kind: Kind, name: str, finder: Resource) -> None:
+        """Who claims it makes it anew, but for the finder, which is at it.
+
+        Not at once: whoever deletes it again and again would have us make it as often.
+        """
+        for resource in self.instance.cache.claimants(kind, name):
+            if resource.uid != finder.uid:
+                self.queues.add_after(kind.kind, resource.key, GONE_SECONDS, PRIORITY_CHANGED)
 
     def _gate_opened(self, waiting: Collection[WorkKey]) -> None:
         """The mirror is new: what waited comes back, jittered; the rest is compared with it."""
@@ -265,7 +275,7 @@ class Operator:
             for resource in self.instance.cache.all(kind):
                 if service(resource, self.instance.rules.instance) is Service.FOREIGN:
                     continue
-                ready = ready_of(resource.written)
+                ready = ready_of(resource.recorded)
                 state = (
                     kind.kind,
                     str(ready.get("status", "Unknown")),
@@ -287,6 +297,7 @@ class Operator:
                 enqueue=self.queues.add,
                 wake=self.queues.wake,
                 gone=self._forget,
+                left=self.instance.unrecorded.forget,
             )
             self.informers[kind.kind].add_handler(handler)
         self.secrets.add_handler(SecretHandler(cache, self.queues.add))
@@ -294,7 +305,6 @@ class Operator:
     def _forget(self, uid: str) -> None:
         """The object is gone."""
         self.own_writes.forget(uid)
-        self.instance.status.unwritten.forget(uid)
         self.instance.brake.forget(uid)
         self.instance.servers.forget(uid)
 
@@ -348,6 +358,16 @@ class Operator:
             controller = KindController(kind, self.instance, harness, self._reconciler(kind), gone)
             reconcile = measured(kind.kind, reported(kind.kind, controller.reconcile))
             self.pool.add(Controller(kind.kind, self.queues[kind.kind], reconcile))
+
+
+def _each(*observers: OnStatusWrite) -> OnStatusWrite:
+    """One observer for all of them."""
+
+    def observe(resource: Resource, error: BaseException | None) -> None:
+        for each in observers:
+            each(resource, error)
+
+    return observe
 
 
 def _nothing(_key: str) -> None:

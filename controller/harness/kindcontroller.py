@@ -54,7 +54,6 @@ class KindController:
         resource = self._instance.cache.get(self.kind, namespace, name)
         if resource is None:
             return self._forget(key)
-        self._instance.status.unwritten.restore(resource)
         result = self._harness.guarded(resource, lambda: self._serve(resource))
         log_pass(resource, result)
         return result if result.error is None else self._told_gate(key, result)
@@ -62,6 +61,7 @@ class KindController:
     def _forget(self, key: str) -> Result:
         self._held_since.pop(key, None)
         self._instance.gate.forget((self.kind.kind, key))
+        self._instance.unrecorded.forget(self.kind.kind, key)
         try:
             self._gone(key)
         except (ApiFailure, NotLeader) as error:
@@ -170,6 +170,7 @@ class KindController:
             f"{resource.key} is no longer of instance {self._instance.rules.instance}; what it "
             "stood for stays in lldap",
         )
+        self._instance.unrecorded.forget(resource.kind, resource.key)
         self._instance.status.clear(resource)
         return DONE
 

@@ -113,7 +113,7 @@ TABLE = (
         "Something that the object names is not there yet; the message names it.",
         "Create it, or wait: the object is looked at again when it appears. An event says so only "
         "after a minute.",
-        (LLDAP_GROUP, LLDAP_MEMBERSHIP),
+        (LLDAP_USER, LLDAP_GROUP, LLDAP_MEMBERSHIP),
     ),
     Entry(
         Reason.PROGRESSING,

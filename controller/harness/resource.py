@@ -4,9 +4,6 @@ from typing import Any
 
 Object = dict[str, Any]
 
-# Of a status, what speaks to people; the rest is the record of what the operator did.
-_SHOWN = frozenset({"conditions", "observedGeneration"})
-
 _OFF = frozenset({"", "0", "f", "false", "n", "no", "off"})
 
 
@@ -15,28 +12,19 @@ class Resource:
 
     `raw` and `metadata` are shared with the lister and never changed. `status` is this pass's own:
     its values are replaced, never edited in place, so a shallow copy is enough. One thread.
-    `unwritten`, if not None, is the record of an earlier pass whose status could not be written.
-    `acted`: this pass may have changed lldap.
     """
 
-    __slots__ = ("acted", "metadata", "raw", "status", "unwritten")
+    __slots__ = ("metadata", "raw", "status")
 
     def __init__(self, raw: Object) -> None:
         self.raw = raw
         self.metadata: Object = raw["metadata"]
         self.status: Object = dict(raw.get("status") or {})
-        self.unwritten: Object | None = None
-        self.acted = False
 
     def refreshed(self, raw: Object) -> None:
         """Take over the server's answer to a write; the draft of the status stays."""
         self.raw = raw
         self.metadata = raw["metadata"]
-
-    def restored(self, record: Object) -> None:
-        """Go on from what an earlier pass could not write, as if it had; before anything else."""
-        self.unwritten = record
-        self.status = dict(self.recorded)
 
     @property
     def namespace(self) -> str:
@@ -99,16 +87,9 @@ class Resource:
         return str(self.metadata.get("creationTimestamp", ""))
 
     @property
-    def written(self) -> Object:
+    def recorded(self) -> Object:
         """The status as the server has it."""
         return self.raw.get("status") or {}
-
-    @property
-    def recorded(self) -> Object:
-        """The same, but with what an earlier pass could not write of what it had done."""
-        if self.unwritten is None:
-            return self.written
-        return {**shown(self.written), **self.unwritten}
 
     @property
     def spec(self) -> Object:
@@ -121,16 +102,6 @@ class Resource:
 
     def __repr__(self) -> str:
         return f"Resource({self.kind} {self.key})"
-
-
-def record(status: Object) -> Object:
-    """What of a status says what the operator did."""
-    return {name: v for name, v in status.items() if name not in _SHOWN and v is not None}
-
-
-def shown(status: Object) -> Object:
-    """The rest of it."""
-    return {name: status[name] for name in _SHOWN & status.keys()}
 
 
 def is_on(word: str | None) -> bool:

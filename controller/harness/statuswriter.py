@@ -7,7 +7,6 @@ from controller.api.names import CONDITION_TYPES
 from controller.harness.conditions import find
 from controller.harness.finalizers import ObjectGone, StaleObject, reread
 from controller.harness.resource import Object, Resource
-from controller.harness.unwritten import Unwritten
 from controller.kube import Kube
 from informers import ApiFailure, StatusError, StatusKind
 
@@ -24,14 +23,12 @@ def ours(status: Object) -> Object:
 class StatusWriter:
     """Server-side apply of statuses. Any thread.
 
-    `on_status_write` observes the result of every write: None, or the error. `unwritten` keeps
-    what a failed write would have recorded.
+    `on_status_write` observes the result of every write: None, or the error.
     """
 
     def __init__(self, kube: Kube, on_status_write: OnStatusWrite | None = None) -> None:
         self._kube = kube
-        self._on_status_write = on_status_write or (lambda _resource, _error: None)
-        self.unwritten = Unwritten()
+        self._observe = on_status_write or (lambda _resource, _error: None)
 
     def persist(self, resource: Resource) -> bool:
         """Write the draft of the status if it differs from what the server has.
@@ -40,20 +37,17 @@ class StatusWriter:
         object is still the same generation of the same object: fields that the caller set stay.
         Raises ObjectGone, StaleObject and what the REST client raises.
         """
-        if self._says_the_same(resource):
-            if resource.unwritten is not None:  # it had been written: only the answer was lost
-                self.unwritten.forget(resource.uid)
+        if resource.status == resource.recorded:  # most passes find nothing to do
             return False
-        self._observed(resource, ours(resource.status))
+        wanted = ours(resource.status)
+        if wanted == ours(resource.recorded):
+            return False
+        self._observed(resource, wanted)
         return True
-
-    def _says_the_same(self, resource: Resource) -> bool:
-        draft, written = resource.status, resource.written
-        return draft == written or ours(draft) == ours(written)  # most are equal at first sight
 
     def clear(self, resource: Resource) -> None:
         """Give back all of our status. Fields that others own stay."""
-        if resource.written:
+        if resource.recorded:
             self._observed(resource, None)
         resource.status = {}
 
@@ -63,12 +57,7 @@ class StatusWriter:
         except Exception as error:
             self._observe(resource, error)
             raise
-        resource.unwritten = None
         self._observe(resource, None)
-
-    def _observe(self, resource: Resource, error: Exception | None) -> None:
-        self.unwritten.note(resource, error)
-        self._on_status_write(resource, error)
 
     def _apply(self, resource: Resource, wanted: Object | None) -> None:
         for last in (False, True):

@@ -22,6 +22,7 @@ from controller.instance import Instance
 from controller.ownership.heirs import heir_of
 from controller.ownership.mark import Mark, Origin
 from controller.ownership.ownership import Standing, Target, recorded_origin
+from controller.ownership.unrecorded import MadeAccount
 from controller.reconcilers.password import forget as forget_password
 from controller.reconcilers.userchange import OPTIONAL_FIELDS
 from lldap import LldapError, NotFound, Refused
@@ -171,11 +172,20 @@ class Owned:
 
         So a crash in between does not leave values that nobody knows to be ours.
         """
-        if names <= frozenset(resource.written.get("managed") or ()):
+        if names <= frozenset(resource.recorded.get("managed") or ()):
             return
         resource.status["managed"] = sorted(names)
         resource.status["uuid"] = uuid
         self._instance.status.persist(resource)
+
+    def made(self, resource: Resource, uuid: str, names: frozenset[str]) -> None:
+        """Remember what was created with which names, should the status not be taken."""
+        self._instance.unrecorded.made(resource, MadeAccount(uuid, names))
+
+    def names_made(self, resource: Resource, uuid: str) -> frozenset[str] | None:
+        """With which names this process created that very account, if no status says so yet."""
+        fact = self._instance.unrecorded.of(resource)
+        return fact.names if isinstance(fact, MadeAccount) and fact.uuid == uuid else None
 
     # --- letting go --------------------------------------------------------------------------
 

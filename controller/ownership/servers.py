@@ -25,7 +25,7 @@ class Servers:
 
     def note(self, resource: Resource, error: BaseException | None) -> None:
         """A status was written, or not: see OnStatusWrite."""
-        server = resource.written.get("server")
+        server = resource.recorded.get("server")
         if error is None and server is not None and server == self._server():
             with self._lock:
                 self._written[resource.uid] = server
@@ -47,7 +47,7 @@ class Servers:
     def _differs(self, resource: Resource) -> bool:
         with self._lock:
             written = self._written.get(resource.uid)
-        return written is not None and resource.written.get("server") not in {None, written}
+        return written is not None and resource.recorded.get("server") not in {None, written}
 
     def tell_once(self, resource: Resource) -> bool:
         """Whether this is the first time that the object is found contested."""

@@ -16,6 +16,7 @@ from controller.harness.reasons import Reason
 from controller.harness.resource import Resource
 from controller.instance import Instance, attribute_lock
 from controller.ownership.owned import full_pass_asked, full_pass_served, read_spec
+from controller.ownership.unrecorded import MadeAttribute
 from controller.reconcilers.drift import Drift
 from controller.reconcilers.schemashape import declares, lldap_target, shape_of, type_word
 from controller.watching.cache import can_inherit
@@ -138,6 +139,7 @@ class AttributeSchemaReconciler:
                 raise
             return found
         instance.mirror.put_attribute(target, wanted)
+        instance.unrecorded.made(resource, MadeAttribute(instance.mirror.server_uuid))
         drift.repaired()
         reason = EventReason.DRIFT if drift.is_found else EventReason.CREATED
         instance.events.normal(resource, reason, f"{_words(spec)} was added to lldap")
@@ -202,10 +204,11 @@ class AttributeSchemaReconciler:
 
         A status that says the latter may be forged: then the former still has to be true.
         """
-        was_ready = resource.recorded.get("server") == self._instance.mirror.server_uuid
-        return (
-            was_ready and self._first([*self._rivals(resource, spec), resource], spec) is resource
-        )
+        made = MadeAttribute(self._instance.mirror.server_uuid)
+        was_made = self._instance.unrecorded.of(resource) == made
+        if not was_made and not made.is_recorded(resource.recorded):
+            return False
+        return self._first([*self._rivals(resource, spec), resource], spec) is resource
 
     def _delete(self, resource: Resource, spec: AttributeSchemaSpec) -> None:
         if self._live(spec) == shape_of(spec):

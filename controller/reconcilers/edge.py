@@ -30,6 +30,10 @@ class Edge:
                 return cls(user, user_uuid, group, group_uuid)
         return None
 
+    def is_recorded(self, status: Object) -> bool:
+        """Whether a status says it."""
+        return Edge.recorded(status) == self
+
     def record(self, status: Object) -> None:
         """Write it into a status."""
         status["userId"], status["userUuid"] = self.user_id, self.user_uuid

@@ -98,7 +98,7 @@ class GroupReconciler(GroupDeletion):
 
     def _obtain(self, this: GroupPass, seen: Group | None) -> Group:
         """The group under our mark: found, created, adopted or taken back."""
-        group = self._instance.read_group(seen.id) if seen is not None else None
+        group = self._instance.read_group(seen.id, this.resource) if seen is not None else None
         meant = self._finder.meant(this.resource, this.name)
         if (meant and meant.id) != (group and group.id):
             raise StaleObject  # lldap changed meanwhile: again, with the other group's locks
@@ -117,7 +117,7 @@ class GroupReconciler(GroupDeletion):
         self._owned.tell_taken(this.resource, target, standing)
         if standing is not Standing.UNMARKED:
             this.resource.status.pop("managed", None)
-        return self._again(group)
+        return self._again(this, group)
 
     def _standing(self, this: GroupPass, group: Group) -> Standing:
         target = self._instance.group_target(group)
@@ -136,10 +136,11 @@ class GroupReconciler(GroupDeletion):
                 return error.looked_at_after(GIVEN_UP_SECONDS)
         return error
 
-    def _again(self, group: Group) -> Group:
-        now = self._instance.read_group(group.id)
+    def _again(self, this: GroupPass, group: Group) -> Group:
+        now = self._instance.read_group(group.id, this.resource)
         if now is None:
-            raise StaleObject  # it went away while it was changed: the next pass makes it anew
+            words = f"group {this.name} went away while it was changed in lldap: it comes back"
+            raise fail(Reason.PENDING, words)
         return now
 
     def _create(self, this: GroupPass) -> Group:
@@ -157,6 +158,7 @@ class GroupReconciler(GroupDeletion):
             self._instance.mirror.put_group(group.with_members(()))
         this.created = True
         this.resource.status["managed"] = sorted(this.declared)
+        self._owned.made(this.resource, group.uuid, this.declared)
         self._instance.events.normal(
             this.resource, EventReason.CREATED, f"group {group.display_name} was created in lldap"
         )
@@ -165,7 +167,9 @@ class GroupReconciler(GroupDeletion):
     def _created_all_the_same(self, this: GroupPass, error: LldapError) -> Group:
         """The group, if only the answer was lost; lldap finds no group by its name."""
         group_id = self._instance.client.find_group_by_name(this.name)
-        group = None if group_id is None else self._instance.read_group(group_id)
+        if group_id is None:
+            raise self._not_created(this, error) from error
+        group = self._instance.read_group(group_id, this.resource)
         if group is None:
             raise self._not_created(this, error) from error
         if not self._instance.ownership.marked_ours(
@@ -192,10 +196,14 @@ class GroupReconciler(GroupDeletion):
     def _managed(self, this: GroupPass, group: Group) -> frozenset[str]:
         """What this object set before.
 
-        Without a record: all of a group that we created and nobody has changed since.
+        Without a record: what this process knows to have set, or all of a group that we created
+        and nobody has changed since.
         """
         if "managed" in this.resource.status or this.created:
             return this.managed
+        made = self._owned.names_made(this.resource, group.uuid)
+        if made is not None:
+            return made
         origin = self._instance.ownership.origin(this.resource, self._instance.group_target(group))
         if origin is Origin.CREATED and group.modified_date == group.creation_date:
             return own_names(group.attributes)
@@ -213,7 +221,7 @@ class GroupReconciler(GroupDeletion):
             reason = EventReason.DRIFT if this.drift.is_found else EventReason.UPDATED
             words = f"group {group.display_name}: {'; '.join(change.words())}"
             self._instance.events.normal(this.resource, reason, words)
-            group = self._again(group)
+            group = self._again(this, group)
         this.resource.status["managed"] = sorted(declared)
         return group
 
@@ -257,7 +265,7 @@ class GroupReconciler(GroupDeletion):
                 "for another group's. Choose another displayName",
             ) from error
         except NotFound:
-            self._instance.drop_group(group.id)
+            self._instance.drop_group(group.id, this.resource)
             raise
 
     # --- dry run ---------------------------------------------------------------------------

@@ -58,19 +58,19 @@ class GroupDeletion:
             raise StaleObject  # lldap changed meanwhile: again, with the other groups' locks
         held = [group.id for group in self._finder.held(resource)]
         for group_id in held or self._landed_late(resource):
-            group = self._instance.read_group(group_id)
+            group = self._instance.read_group(group_id, resource)
             if group is not None and is_built_in(group.display_name):
                 words, why = f"group {group.display_name}", "it is built into lldap"
                 self._owned.leave(resource, Reason.BUILT_IN_CONFLICT, words, why)
             elif group is not None:
-                self._owned.undo(resource, self._goodbye(group), keep=keep)
+                self._owned.undo(resource, self._goodbye(resource, group), keep=keep)
 
     def _landed_late(self, resource: Resource) -> list[int]:
         """A group that the mirror lacks, because the answer to its creation was lost."""
         found = self._instance.client.find_group_by_name(_name_of(resource))
         return [] if found is None else [found]
 
-    def _goodbye(self, group: Group) -> Goodbye:
+    def _goodbye(self, resource: Resource, group: Group) -> Goodbye:
         client, group_id = self._instance.client, group.id
         return Goodbye(
             claim=group_key(group.display_name),
@@ -79,8 +79,8 @@ class GroupDeletion:
             mark=lambda mark: client.update_group(group_id, insert=mark),
             unmark=lambda: client.update_group(group_id, remove=(MARK_ATTRIBUTE,)),
             delete=lambda: client.delete_group(group_id),
-            forget=lambda: self._instance.drop_group(group_id),
-            reread=lambda: self._instance.read_group(group_id),
+            forget=lambda: self._instance.drop_group(group_id, resource),
+            reread=lambda: self._instance.read_group(group_id, resource),
         )
 
 

@@ -46,9 +46,11 @@ class MembershipReconciler:
             if self._claimed(resource) != edge:
                 raise StaleObject  # lldap changed meanwhile: again, with the other ends' locks
             if full_pass_asked(resource):
-                instance.read_user(edge.user_id)
-            if former is not None and self._may_remove(resource, former):
-                self._remove(resource, former)
+                instance.read_user(edge.user_id, resource)
+            if former is not None:
+                if self._may_remove(resource, former):
+                    self._remove(resource, former)
+                instance.unrecorded.forget(resource.kind, resource.key)
             added = self._add(resource, edge)
         if added is not None:  # told without the locks: the next one of the group waits for them
             instance.events.normal(resource, added, f"{_words(resource)}: added in lldap")
@@ -125,7 +127,13 @@ class MembershipReconciler:
         """The edge that the names meant before, if they mean another now."""
         if sealed is None:
             self._tell_lost(resource, edge)
-        return None if sealed == edge else sealed
+        before = self._made(resource) or sealed
+        return None if before == edge else before
+
+    def _made(self, resource: Resource) -> Edge | None:
+        """The edge that was added and that no status records yet."""
+        fact = self._instance.unrecorded.of(resource)
+        return fact if isinstance(fact, Edge) else None
 
     def _tell_lost(self, resource: Resource, edge: Edge | None) -> None:
         """A record that is not believed keeps an edge from being removed, if it is there."""
@@ -164,17 +172,18 @@ class MembershipReconciler:
         except LldapError as error:
             self._read_back(resource, edge, error)
         instance.mirror.add_edge(edge.user_id, edge.group_id)
+        instance.unrecorded.made(resource, edge)
         drift.repaired()
         return EventReason.DRIFT if drift.is_found else EventReason.ADDED
 
     def _read_back(self, resource: Resource, edge: Edge, error: LldapError) -> None:
         """Return if the edge is there all the same; else say which end is missing."""
-        user = self._instance.read_user(edge.user_id)
+        user = self._instance.read_user(edge.user_id, resource)
         if user is None or user.uuid != edge.user_uuid:
             raise _gone(resource, f"account {edge.user_id}") from error
         if self._instance.mirror.member(edge.user_id, edge.group_id):
             return
-        group = self._instance.read_group(edge.group_id)
+        group = self._instance.read_group(edge.group_id, resource)
         if group is None or group.uuid != edge.group_uuid:
             raise _gone(resource, f"group {resource.spec.get('groupName')}") from error
         raise error
@@ -182,7 +191,7 @@ class MembershipReconciler:
     def _may_remove(self, resource: Resource, edge: Edge) -> bool:
         """Whether the edge is there, between the same two ends, and nobody else's to keep."""
         instance = self._instance
-        instance.read_user(edge.user_id)
+        instance.read_user(edge.user_id, resource)
         if not self._is_there(edge):
             return False
         group = instance.mirror.group(edge.group_id)
@@ -278,8 +287,8 @@ class MembershipReconciler:
     def _held(self, resource: Resource) -> list[Edge]:
         """The edges that the object stands for.
 
-        The one recorded under seal, and the one that it means now, which a crash can have kept
-        from the record; not while another object comes before it.
+        The one recorded under seal, the one that was added since, and the one that it means now,
+        which a crash can have kept from the record; not while another object comes before it.
         """
         sealed = self._sealed(resource)
         means = None if in_dry_run(resource) else self._resolver.means(resource)
@@ -287,7 +296,8 @@ class MembershipReconciler:
             means = None
         if sealed is None:
             self._tell_lost(resource, means)
-        return [edge for edge in dict.fromkeys((sealed, means)) if edge is not None]
+        edges = dict.fromkeys((sealed, self._made(resource), means))
+        return [edge for edge in edges if edge is not None]
 
 
 def _words(resource: Resource) -> str:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from controller.api import PasswordPolicy, SecretKey
 from controller.events.events import EventReason
-from controller.harness.finalizers import StaleObject
 from controller.harness.outcome import Outcome, progressing
 from controller.harness.reasoned import ReasonedError, fail
 from controller.harness.reasons import Reason
@@ -157,7 +156,7 @@ class UserPasswords:
         outcome = "ok"
         try:
             self._instance.passwords.set_password(
-                user.id, secret.value, registered=lambda: dates.append(self._date_now(user.id))
+                user.id, secret.value, registered=lambda: dates.append(self._date_now(this))
             )
         except Exception as error:
             outcome = type(error).__name__
@@ -171,10 +170,11 @@ class UserPasswords:
         self._instance.events.normal(resource, EventReason.PASSWORD_SET, words)
         return dates[-1]
 
-    def _date_now(self, user_id: str) -> str:
-        user = self._instance.read_user(user_id)
+    def _date_now(self, this: UserPass) -> str:
+        user = self._instance.read_user(this.user_id, this.resource)
         if user is None:
-            raise StaleObject  # it went away meanwhile: the next pass makes it anew
+            words = f"user {this.user_id} went away while its password was set: it comes back"
+            raise fail(Reason.PENDING, words)
         return _date(user)
 
     # --- the Secret --------------------------------------------------------------------------

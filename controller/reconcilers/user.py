@@ -9,7 +9,6 @@ from controller.api import (
     UserSpec,
 )
 from controller.events.events import EventReason
-from controller.harness.finalizers import StaleObject
 from controller.harness.outcome import Outcome, converged
 from controller.harness.reasoned import fail
 from controller.harness.reasons import Reason
@@ -110,6 +109,7 @@ class UserReconciler:
         self._record(this, user, self._instance.user_target(user))
         user = self._update(this, user)
         waiting = self._passwords.settle(this, user)
+        this.resource.status["managed"] = sorted(this.owned)
         return waiting or self._verified(this)
 
     def _record(self, this: UserPass, user: User, target: OwnedTarget) -> None:
@@ -120,7 +120,7 @@ class UserReconciler:
 
     def _obtain(self, this: UserPass, seen: User | None) -> User:
         """The account under our mark: found, created, adopted or taken back."""
-        user = self._instance.read_user(this.user_id) if seen is not None else None
+        user = self._instance.read_user(this.user_id, this.resource) if seen is not None else None
         if user is None:
             self._owned.standing(this.resource, this.user_id, None)
             user = self._create(this)
@@ -141,9 +141,10 @@ class UserReconciler:
         return self._again(this)
 
     def _again(self, this: UserPass) -> User:
-        user = self._instance.read_user(this.user_id)
+        user = self._instance.read_user(this.user_id, this.resource)
         if user is None:
-            raise StaleObject  # it went away while it was changed: the next pass makes it anew
+            words = f"user {this.user_id} went away while it was changed in lldap: it comes back"
+            raise fail(Reason.PENDING, words)
         return user
 
     def _create(self, this: UserPass) -> User:
@@ -156,7 +157,7 @@ class UserReconciler:
         try:
             user = self._send_new(this)
         except LldapError as error:
-            found = self._instance.read_user(this.user_id)
+            found = self._instance.read_user(this.user_id, this.resource)
             if found is None:
                 raise self._refused(this, error) from error
             target = self._instance.user_target(found)
@@ -166,6 +167,7 @@ class UserReconciler:
         else:
             self._instance.mirror.put_user(user)
         this.created = True
+        self._owned.made(this.resource, user.uuid, this.declared)
         self._instance.events.normal(
             this.resource, EventReason.CREATED, f"user {user.id} was created in lldap"
         )
@@ -209,10 +211,14 @@ class UserReconciler:
     def _applied(self, this: UserPass, user: User) -> frozenset[str]:
         """What this object set before.
 
-        Without a record: all of an account that we created and nobody has changed since.
+        Without a record: what this process knows to have set, or all of an account that we
+        created and nobody has changed since.
         """
         if this.before is not None:
             return this.before
+        made = self._owned.names_made(this.resource, user.uuid)
+        if made is not None:
+            return made
         target = self._instance.user_target(user)
         ours = self._instance.ownership.origin(this.resource, target) is Origin.CREATED
         return live_names(user) if ours and is_as_created(user) else frozenset()
@@ -230,7 +236,7 @@ class UserReconciler:
             words = f"user {user.id}: {'; '.join(change.words())}"
             self._instance.events.normal(this.resource, reason, words)
             user = self._again(this)
-        this.resource.status["managed"] = sorted(this.owned)
+        this.resource.status["managed"] = sorted(this.begun)
         return user
 
     def _send(self, this: UserPass, change: UserChange) -> None:
@@ -305,7 +311,7 @@ class UserReconciler:
                 why = "it is the operator's own account"
                 self._owned.leave(resource, Reason.PROTECTED_ACCOUNT, f"user {user_id}", why)
             return
-        user = self._instance.read_user(user_id)
+        user = self._instance.read_user(user_id, resource)
         if user is None:
             return
         client = self._instance.client
@@ -317,8 +323,8 @@ class UserReconciler:
             mark=lambda mark: client.update_user(user_id, insert=mark),
             unmark=lambda: client.update_user(user_id, remove=(MARK_ATTRIBUTE,)),
             delete=lambda: client.delete_user(user_id),
-            forget=lambda: self._instance.drop_user(user_id),
-            reread=lambda: self._instance.read_user(user_id),
+            forget=lambda: self._instance.drop_user(user_id, resource),
+            reread=lambda: self._instance.read_user(user_id, resource),
         )
         self._owned.undo(resource, goodbye, keep=keep)
 

@@ -41,6 +41,10 @@ class Queues:
         """The same for who may wait for its turn already: it stays where it is then."""
         self._queues[kind].add(key, priority, overtake=False)
 
+    def add_after(self, kind: str, key: str, seconds: float, priority: int) -> None:
+        """The same in so many seconds, unless it comes before."""
+        self._queues[kind].add_after(key, seconds, priority)
+
     def add_waiting(self, keys: Collection[WorkKey]) -> None:
         """What waited for lldap: all at one moment, so that what is named comes first.
 

@@ -57,7 +57,8 @@ class KindHandler:
 
     One thread. `enqueue` is for what a person did. `wake` is for what the operator did: who has
     not had a turn yet, of the thousands of a start, is not to overtake the others for it. `gone`
-    is told the uid of an object that is not there any more.
+    is told the uid of an object that is not there any more, `left` the kind and key of one that
+    another instance has from now on.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class KindHandler:
         enqueue: Enqueue,
         wake: Enqueue,
         gone: Callable[[str], None],
+        left: Callable[[str, str], None],
     ) -> None:
         self._kind = kind
         self._instance = instance
@@ -78,6 +80,7 @@ class KindHandler:
         self._enqueue = enqueue
         self._wake = wake
         self._gone = gone
+        self._left = left
         self._functions = indexes(kind, instance)
         self._targets = targets_of(kind)
         self._moving: set[str] = set()  # uids of objects that claim what lldap may not have yet
@@ -96,6 +99,8 @@ class KindHandler:
     def on_update(self, old: Object, new: Object) -> None:
         """See informers.Handler."""
         asks = _asked(old) != _asked(new)
+        if asks and self._is_foreign(new):
+            self._left(self._kind.kind, _key(new))
         priority = self._priority(old, new, asks=asks)
         if priority is not None and not self._is_foreign(new):
             self._enqueue(self._kind.kind, _key(new), priority)

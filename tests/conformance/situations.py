@@ -21,7 +21,8 @@ from controller.harness.reasons import Reason
 from controller.harness.resource import Object
 from informers import RawResponse
 from sandbox.apiserver.transport import Call as ApiCall
-from sandbox.lldap.faults import refuse
+from sandbox.lldap.exchange import Call, Response
+from sandbox.lldap.faults import Forward, refuse
 from sandbox.lldap.tables import Attribute
 from tests.support.accounts import attributes, reference, refused
 from tests.support.bed import Bed
@@ -219,15 +220,29 @@ def against_its_crd(kind: Kind) -> Stage:
 # --- what only some kinds meet ------------------------------------------------------------------
 
 
-def without_its_group(kind: Kind) -> Stage:
-    """A membership's group is not there, or one that lldap was made with."""
-    on = stage(kind)
+def gone_in_between(kind: Kind) -> Stage:
+    """A user vanishes between a change and the look at it, a membership lacks its group."""
     if kind is MEMBERSHIP:
+        on = stage(kind)
         on.make(groupName="Nobody")
-    else:
-        on.namespace, on.name = VIRTUAL, "default--lldap-password-manager"
-        Directory(on.bed).delete_group("lldap_password_manager")
-    on.bed.run(700, step=70)
+        on.bed.settle()
+        return on
+    on = verified(kind)
+    operation = {USER: "updateUser", GROUP: "updateGroup"}[kind]
+
+    def vanishes(call: Call, forward: Forward) -> Response:
+        response = forward(call)
+        if call.operation == operation:
+            directory = Directory(on.bed)
+            if kind is USER:
+                directory.delete_user("alice")
+            else:
+                directory.delete_group("Crew")
+        return response
+
+    on.bed.lldap.hooks.append(vanishes)
+    on.make(**({"displayName": "Crew"} if kind is GROUP else {"displayName": "Al"}))
+    on.bed.settle()
     return on
 
 
@@ -341,8 +356,9 @@ FOR_ALL: Final[dict[Reason, Situation]] = {
     Reason.INVALID_SPEC: against_its_crd,
 }
 FOR_SOME: Final[dict[tuple[Kind, Reason], Situation]] = {
-    (GROUP, Reason.PENDING): without_its_group,
-    (MEMBERSHIP, Reason.PENDING): without_its_group,
+    (USER, Reason.PENDING): gone_in_between,
+    (GROUP, Reason.PENDING): gone_in_between,
+    (MEMBERSHIP, Reason.PENDING): gone_in_between,
     (USER, Reason.PROGRESSING): within_a_second,
     (USER, Reason.DEPENDENCY_NOT_READY): without_a_schema,
     (GROUP, Reason.DEPENDENCY_NOT_READY): without_a_schema,

@@ -143,6 +143,17 @@ def test_objects_of_other_instances_make_no_work(watched: Watched) -> None:
     assert watched.told() == {}
 
 
+def test_it_is_told_of_an_object_that_another_instance_has_from_now_on(watched: Watched) -> None:
+    alice, bob = watched.user("alice"), watched.user("bob")
+    other = {"labels": {INSTANCE_LABEL: "other"}}
+    watched.change(LLDAP_USER, bob, spec={"displayName": "B"})
+    watched.change(LLDAP_USER, alice, metadata=other)
+    assert watched.left == [("LldapUser", "a/alice")]
+    ours = watched.change(LLDAP_USER, bob, status={"instance": "default"})
+    watched.change(LLDAP_USER, ours, metadata=other)  # first it is released
+    assert watched.left == [("LldapUser", "a/alice")]
+
+
 def test_F10_a_label_that_comes_goes_and_comes_back(watched: Watched) -> None:
     alice = new(LLDAP_USER, "alice", "a", {"username": "alice"})
     del alice["metadata"]["labels"]

@@ -30,6 +30,7 @@ class Watched:
         self.enqueued: dict[tuple[str, str], int] = {}
         self.quietly: set[str] = set()  # who was told so that it need not overtake anybody
         self.gone: list[str] = []
+        self.left: list[tuple[str, str]] = []
         self.own_writes = OwnWrites()
         self._stores = {kind.kind: Indexer(indexes(kind, INSTANCE)) for kind in KINDS}
         self._secrets = Indexer()
@@ -46,6 +47,7 @@ class Watched:
                 enqueue=self._enqueue,
                 wake=self._wake,
                 gone=self.gone.append,
+                left=lambda kind, key: self.left.append((kind, key)),
             )
             for kind in KINDS
         }
