@@ -17,8 +17,8 @@ _PATTERNS = (
 EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     (
         "controller/reconcilers/group.py",
-        "self._instance.drop_group(group.id)",
-        "self._instance.drop_group(group.id)",
+        "self._instance.drop_group(group.id, this.resource)",
+        "self._instance.drop_group(group.id, this.resource)",
         "pass",
     ): "the pass that follows reads the group again before it writes, and drops it then",
     (
