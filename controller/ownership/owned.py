@@ -285,6 +285,9 @@ class Owned:
             return False
         origin = self._instance.ownership.origin(resource, goodbye.target) or Origin.ADOPTED
         goodbye.mark(self.new_mark(heir, origin))
+        if resource.recorded.get("uuid") == goodbye.target.uuid:
+            names = frozenset(resource.recorded.get("managed") or ())
+            self.made(heir, goodbye.target.uuid, names)  # what it does not declare is cleared
         goodbye.reread()
         note = f"{goodbye.target.words} was handed over from {resource.key} to {heir.key}"
         self._instance.events.normal(resource, EventReason.HANDED_OVER, note)

@@ -80,6 +80,17 @@ def test_what_was_created_while_it_was_edited_keeps_nothing_of_the_old_spec() ->
     check(before, last)
 
 
+def test_what_is_handed_over_keeps_nothing_that_only_the_former_object_declared() -> None:
+    moment = [{"name": "moment", "value": ["2024-05-01T12:00:00+02:00"]}]
+    wrong = [{"name": "number", "value": ["1e3"]}]
+    before = [
+        (_group("two", "Blue", moment), 0),
+        (_group("one", "Blue", wrong), 0),
+        (Edit("LldapGroup", "two", None), 0),
+    ]
+    check(before, [_group("one", "Red"), _group("two", "Blue")])
+
+
 def _group(name: str, display_name: str, attributes: list[dict[str, Any]] | None = None) -> Edit:
     spec = {"displayName": display_name, "deletionPolicy": "Delete", "attributes": attributes}
     return Edit("LldapGroup", name, spec)
