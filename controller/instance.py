@@ -65,7 +65,7 @@ class Instance:
     """Told an e-mail address that an account of lldap had and has no more."""
     group_name_freed: Callable[[str], None]
     """Told the name that a group of lldap had before it was renamed."""
-    gone: Callable[[Kind, str, Resource], None]
+    found_gone: Callable[[Kind, str, Resource], None]
     """Told the name of a user or group that lldap has no more, and whose pass found that out."""
 
     # --- reading one target again --------------------------------------------------------
@@ -95,7 +95,7 @@ class Instance:
         self.mirror.drop_user(user_id)
         if known is not None:
             self.email_freed(known.email)
-            self.gone(LLDAP_USER, user_id, reader)
+            self.found_gone(LLDAP_USER, user_id, reader)
 
     def _is_shown(self, group_id: int, name: str) -> bool:
         group = self.mirror.group(group_id)
@@ -122,7 +122,7 @@ class Instance:
         known = self.mirror.group(group_id)
         self.mirror.drop_group(group_id)
         if known is not None:
-            self.gone(LLDAP_GROUP, group_key(known.display_name), reader)
+            self.found_gone(LLDAP_GROUP, group_key(known.display_name), reader)
 
     # --- targets ---------------------------------------------------------------------------
 

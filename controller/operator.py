@@ -5,14 +5,7 @@ import random
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from controller.api import (
-    DRY_RUN_ANNOTATION,
-    KINDS,
-    LLDAP_GROUP,
-    RECONCILING,
-    STALLED,
-    Kind,
-)
+from controller.api import DRY_RUN_ANNOTATION, KINDS, LLDAP_GROUP, RECONCILING, STALLED, Kind
 from controller.clock import Clock
 from controller.configuration.rules import Rules
 from controller.connection import Connection
@@ -230,7 +223,7 @@ class Operator:
             refresh=connection.refresh,
             email_freed=self._email_freed,
             group_name_freed=self._group_name_freed,
-            gone=self._found_gone,
+            found_gone=self._found_gone,
         )
 
     def _listers(self) -> dict[str, Lister]:

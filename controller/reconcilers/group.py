@@ -167,9 +167,7 @@ class GroupReconciler(GroupDeletion):
     def _created_all_the_same(self, this: GroupPass, error: LldapError) -> Group:
         """The group, if only the answer was lost; lldap finds no group by its name."""
         group_id = self._instance.client.find_group_by_name(this.name)
-        if group_id is None:
-            raise self._not_created(this, error) from error
-        group = self._instance.read_group(group_id, this.resource)
+        group = None if group_id is None else self._instance.read_group(group_id, this.resource)
         if group is None:
             raise self._not_created(this, error) from error
         if not self._instance.ownership.marked_ours(

@@ -31,20 +31,11 @@ from tests.support.accounts import (
 )
 from tests.support.bed import Bed
 from tests.support.directory import Directory
-from tests.support.edits import relabel, status_writes
+from tests.support.edits import refuse_statuses, relabel, status_writes, take_statuses
 from tests.support.groups import annotate, before, edges, group_values, set_group_attribute
-from tests.support.kubebed import on_write, status_answer
+from tests.support.kubebed import status_answer
 
 FAILED = status_answer(500, "InternalError")
-
-
-def refuse(bed: Bed) -> None:
-    bed.api_transport.before = on_write(FAILED, part="/status")
-
-
-def take(bed: Bed) -> None:
-    bed.api_transport.before = lambda _call: None
-    bed.api_transport.after = lambda _call, _status: None
 
 
 def overtaken(bed: Bed, edit: Callable[[], object]) -> None:
@@ -98,10 +89,10 @@ def test_an_attribute_of_a_group_that_was_never_sent_stays() -> None:
     bed.run(5)
     set_group_attribute(bed, "Staff", "shade", "by hand")
     seen(bed)
-    refuse(bed)
+    refuse_statuses(bed, FAILED)
     bed.group("Staff", attributes=attributes(shade=["dark"]))
     bed.settle()
-    take(bed)
+    take_statuses(bed)
     bed.group("Staff")
     bed.run(60)
     assert group_values(bed, "Staff") == {"shade": ["by hand"]}
@@ -115,10 +106,10 @@ def released(**rules: Any) -> Bed:
     bed = Bed(**rules)
     bed.user("alice")
     bed.run(5)
-    refuse(bed)
+    refuse_statuses(bed, FAILED)
     bed.user("alice", displayName="")
     bed.settle()
-    take(bed)
+    take_statuses(bed)
 
     def lost(call: Call, _status: int) -> None:
         if call.method != "GET" and call.path.endswith("/status"):
@@ -126,7 +117,7 @@ def released(**rules: Any) -> Bed:
 
     bed.api_transport.after = lost
     relabel(bed, "alice", "other")
-    take(bed)
+    take_statuses(bed)
     bed.run(60)
     assert Directory(bed).mark("alice") is None
     assert status(bed) == {}
@@ -152,10 +143,10 @@ def test_an_account_that_was_released_and_adopted_is_not_deleted() -> None:
 
 def test_what_was_set_by_hand_while_the_object_was_anothers_stays() -> None:
     bed = Bed()
-    refuse(bed)
+    refuse_statuses(bed, FAILED)
     bed.user("alice", firstName="X")
     bed.settle()
-    take(bed)
+    take_statuses(bed)
     relabel(bed, "alice", "other")
     bed.run(60)
     Directory(bed).set_attribute("alice", "first_name", "By hand")
@@ -165,16 +156,22 @@ def test_what_was_set_by_hand_while_the_object_was_anothers_stays() -> None:
     assert account(bed)["first_name"] == ["By hand"]
 
 
-def test_an_edge_made_by_hand_while_the_object_was_anothers_stays() -> None:
+def with_an_edge_that_went_to_another_instance() -> Bed:
+    """The edge was made; no status says so."""
     bed = Bed()
     bed.user("alice")
     bed.group("Team")
     bed.settle()
-    refuse(bed)
+    refuse_statuses(bed, FAILED)
     bed.membership("alice", "Team")
     bed.settle()
-    take(bed)
+    take_statuses(bed)
     relabel(bed, "alice-team", "other", "LldapMembership")
+    return bed
+
+
+def test_an_edge_made_by_hand_while_the_object_was_anothers_stays() -> None:
+    bed = with_an_edge_that_went_to_another_instance()
     Directory(bed).remove("alice", "Team")
     seen(bed)
     Directory(bed).add("alice", "Team")  # by hand
@@ -189,19 +186,10 @@ def test_an_edge_made_by_hand_while_the_object_was_anothers_stays() -> None:
 
 
 def test_an_object_that_another_instance_holds_is_not_taken_from_it() -> None:
-    bed = Bed()
-    bed.user("alice")
-    bed.group("Team")
-    bed.settle()
-    refuse(bed)
-    bed.membership("alice", "Team")
-    bed.settle()
-    take(bed)
-    relabel(bed, "alice-team", "other", "LldapMembership")
+    bed = with_an_edge_that_went_to_another_instance()
     bed.run(60)
-    bed.forge(
-        "LldapMembership", "alice-team", {"instance": "other", "server": "s2"}
-    )  # it serves it
+    served = {"instance": "other", "server": "s2"}
+    bed.forge("LldapMembership", "alice-team", served)
     relabel(bed, "alice-team", "default", "LldapMembership")
     bed.run(200)
     assert bed.get("LldapMembership", "alice-team")["status"]["instance"] == "other"
@@ -210,10 +198,10 @@ def test_an_object_that_another_instance_holds_is_not_taken_from_it() -> None:
 
 def test_the_same_when_no_pass_came_between() -> None:
     bed = Bed()
-    refuse(bed)
+    refuse_statuses(bed, FAILED)
     bed.user("alice", firstName="X")
     bed.run(300, step=5)  # the back-off has grown
-    take(bed)
+    take_statuses(bed)
     relabel(bed, "alice", "other")
     bed.run(3)
     bed.user("alice", labels={INSTANCE_LABEL: "other"})
@@ -339,7 +327,7 @@ def test_nothing_is_kept_of_an_object_that_went_during_its_last_pass() -> None:
     bed.api_transport.before = fail
     bed.user("alice")
     bed.settle()
-    take(bed)
+    take_statuses(bed)
     bed.run(700, step=100)
     assert unrecorded.of(made[0]) is None
 

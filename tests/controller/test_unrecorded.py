@@ -7,12 +7,12 @@ from controller.harness.resource import Object, Resource
 from controller.ownership.unrecorded import Fact, MadeAccount, MadeAttribute, Unrecorded
 from controller.reconcilers.edge import Edge
 from informers import ConnectionFailed, RawResponse
-from sandbox.apiserver.transport import Call
 from tests.support.accounts import FIRST, account, attributes, status, with_password
 from tests.support.bed import Bed
 from tests.support.directory import Directory
+from tests.support.edits import refuse_statuses, take_statuses
 from tests.support.groups import group_values
-from tests.support.kubebed import on_write, status_answer
+from tests.support.kubebed import status_answer
 
 EDGE = Edge("alice", "u1", 7, "u2")
 ACCOUNT = MadeAccount("u1", frozenset({"email"}))
@@ -83,15 +83,8 @@ def bed(request: pytest.FixtureRequest) -> Bed:
     bed.group("First")
     bed.settle()
     bed.clear_logs()
-    bed.api_transport.before = on_write(REFUSALS[request.param], part="/status")
+    refuse_statuses(bed, REFUSALS[request.param])
     return bed
-
-
-def take_statuses(bed: Bed) -> None:
-    def no_fault(_call: Call) -> None:
-        """Let it pass."""
-
-    bed.api_transport.before = no_fault
 
 
 def kept(bed: Bed) -> list[str]:

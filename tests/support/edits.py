@@ -2,8 +2,9 @@
 
 from controller.api import INSTANCE_LABEL, PAUSED_ANNOTATION
 from controller.harness.resource import Object
-from informers import PatchType
+from informers import PatchType, RawResponse
 from tests.support.bed import Bed
+from tests.support.kubebed import on_write
 
 
 def annotate(bed: Bed, kind: str, name: str, **annotations: str | None) -> None:
@@ -31,6 +32,17 @@ def relabel(bed: Bed, name: str, label: str | None, kind: str = "LldapUser") -> 
         content_type=PatchType.MERGE,
     )
     bed.settle()
+
+
+def refuse_statuses(bed: Bed, answer: RawResponse | Exception) -> None:
+    """From now on the API server takes no status of the operator."""
+    bed.api_transport.before = on_write(answer, part="/status")
+
+
+def take_statuses(bed: Bed) -> None:
+    """The API server does what it is asked."""
+    bed.api_transport.before = lambda _call: None
+    bed.api_transport.after = lambda _call, _status: None
 
 
 def status_writes(bed: Bed) -> int:
